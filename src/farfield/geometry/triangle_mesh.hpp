@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Indexed triangle mesh, kept exactly as given: never made convex, decimated or moved.
+#include <Eigen/Dense>
+#include <string>
+
+namespace farfield {
+
+struct TriangleMesh {
+    std::string name;
+    Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> vertices;  ///< [m]
+    Eigen::Matrix<int, Eigen::Dynamic, 3, Eigen::RowMajor> triangles;    ///< outward = counter-clockwise
+};
+
+/// Throws when the mesh is empty, has non-finite vertices, indices out of range, or a degenerate triangle
+/// (area below 1e-14 times the squared size of the mesh), naming the mesh and the triangle.
+void validate(const TriangleMesh& mesh);
+
+/// Every edge is shared by exactly two triangles with opposite orientation.
+[[nodiscard]] bool is_watertight(const TriangleMesh& mesh);
+
+}  // namespace farfield

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Scene: the plain description of a world. It knows nothing of solvers.
+///
+/// SI units. Quaternions are (w, x, y, z) in files and Python, Eigen::Quaterniond here. Body 0 is the world.
+/// A body's frame is placed in its parent by `position` and `orientation`, then moved by its joints, in order:
+///   T_body = T_parent * Attach(position, orientation) * Joint_1(q) * Joint_2(q) * ...
+///   hinge   Joint(q) = Translate(anchor) Rotate(axis, q - reference) Translate(-anchor)
+///   slide   Joint(q) = Translate(axis (q - reference))
+///   ball    Joint(q) = Translate(anchor) Rotate(quaternion) Translate(-anchor)
+///   universal = hinge about `axis`, then hinge about `axis2`, same anchor
+///   free    only on a child of the world; its coordinates are the body's world position and orientation themselves,
+///           and the body's position and orientation are their initial values.
+#include <Eigen/Dense>
+#include <Eigen/Geometry>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "farfield/geometry/moments.hpp"
+#include "farfield/geometry/triangle_mesh.hpp"
+
+namespace farfield {
+
+enum class JointType { Fixed, Free, Ball, Universal, Hinge, Slide };
+
+/// Limits of a coordinate [rad or m]; for a ball joint `upper` bounds the rotation angle and `lower` must be 0.
+struct Range {
+    double lower = 0.0, upper = 0.0;
+};
+
+struct Joint {
+    std::string name;
+    JointType type = JointType::Hinge;
+    Eigen::Vector3d anchor = Eigen::Vector3d::Zero();   ///< body frame [m]
+    Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();    ///< body frame; normalised when the model is built
+    Eigen::Vector3d axis2 = Eigen::Vector3d::UnitY();   ///< universal only
+    double reference = 0.0;                             ///< hinge, slide: the coordinate of the described pose
+    std::optional<Range> range, range2;                 ///< range2: second axis of a universal joint
+    double limit_stiffness = 1e4;                       ///< E = limit_stiffness/6 * excess^3 [N m/rad^2 or N/m^2]
+    double damping = 0.0;                               ///< [N m s/rad or N s/m]
+    double armature = 0.0;                              ///< [kg m^2 or kg]
+    double stiffness = 0.0;                             ///< [N m/rad or N/m]
+    double spring_reference = 0.0;                      ///< coordinate at which the spring rests (hinge, slide, universal)
+};
+
+enum class BodyMotion { Dynamic, Fixed, Kinematic };
+
+struct Body {
+    std::string name;
+    int parent = 0;                                     ///< index of an earlier body
+    Eigen::Vector3d position = Eigen::Vector3d::Zero();
+    Eigen::Quaterniond orientation = Eigen::Quaterniond::Identity();
+    BodyMotion motion = BodyMotion::Dynamic;            ///< Fixed: welded to the parent; Kinematic: child of the world, scripted pose
+    std::vector<Joint> joints;
+    std::optional<Moments> moments;                     ///< in the body frame; from the shapes' densities when absent
+};
+
+enum class ShapeType { Box, Sphere, Capsule, Cylinder, Ellipsoid, Mesh, HalfSpace };
+
+/// Sizes: box half extents; sphere (radius); capsule and cylinder (radius, half length) along z; ellipsoid half axes.
+/// A half-space is the region z <= 0 of its own frame and belongs to the world or a fixed or kinematic body.
+struct Shape {
+    std::string name;
+    int body = 0;
+    ShapeType type = ShapeType::Box;
+    Eigen::Vector3d size = Eigen::Vector3d::Zero();
+    Eigen::Vector3d position = Eigen::Vector3d::Zero();  ///< in the body frame [m]
+    Eigen::Quaterniond orientation = Eigen::Quaterniond::Identity();
+    int mesh = -1;                                       ///< index into Scene::meshes for ShapeType::Mesh
+    double density = 1000.0;                             ///< [kg/m^3]; used only when the body's moments are absent
+    double friction = 0.5;
+    int resolution = 0;                                  ///< primitives: 0 = the default of make_primitive
+    bool collides = true;                                ///< false: drawn only
+    unsigned group = 1, collides_with = 1;               ///< pairs meet when (group_a & with_b) | (group_b & with_a)
+    Eigen::Vector4d color{0.7, 0.7, 0.7, 1.0};
+};
+
+enum class ActuatorType { Motor, Pd };
+
+/// Motor: generalised force `gear * u` on the joint. Pd: stable proportional-derivative drive.
+/// Without `gear` there is one control per degree of freedom of the joint (Pd: positions first, then velocities);
+/// ball targets are rotation vectors relative to the identity. With `gear` (one entry per degree of freedom) there is one control
+/// per input acting on the length gear . q (Pd: scalar joints only).
+struct Actuator {
+    std::string name;
+    ActuatorType type = ActuatorType::Pd;
+    std::string joint;
+    double kp = 0.0, kd = 0.0;                           ///< Pd gains
+    std::vector<double> gear;
+    bool position_input = true, velocity_input = true;   ///< Pd: which targets are controls; the other is 0
+    std::optional<Range> control_range;                  ///< informative: not clamped (a clamp has no gradient)
+};
+
+/// Exact linear tie between scalar joints: q(joint) = offset + ratio * q(source).
+struct Tie {
+    std::string joint, source;
+    double ratio = 1.0, offset = 0.0;
+};
+
+struct Keyframe {
+    std::string name;
+    Eigen::VectorXd q, v, control;                       ///< empty = defaults
+};
+
+struct Scene {
+    std::string name = "scene";
+    Eigen::Vector3d gravity{0.0, 0.0, -9.81};
+    std::vector<Body> bodies{Body{.name = "world", .motion = BodyMotion::Fixed}};
+    std::vector<TriangleMesh> meshes;
+    std::vector<Shape> shapes;
+    std::vector<Actuator> actuators;
+    std::vector<Tie> ties;
+    std::vector<std::pair<std::string, std::string>> exclude_contacts, include_contacts;  ///< body names
+    std::vector<Keyframe> keyframes;
+};
+
+}  // namespace farfield
