@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  What contact models see of a scene: surfaces in body frames, and which bodies may meet.
+#include <Eigen/Dense>
+#include <string>
+#include <vector>
+
+#include "farfield/geometry/triangle_mesh.hpp"
+
+namespace farfield {
+
+/// {x : normal . x <= offset} in the body frame, unit normal.
+struct HalfSpace {
+    Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();
+    double offset = 0.0;
+};
+
+struct CollisionBody {
+    std::string name;
+    TriangleMesh mesh;                    ///< all colliding shapes of the body, body frame; may be empty
+    std::vector<HalfSpace> half_spaces;   ///< only on bodies that are never solved for
+    bool moves = true;                    ///< false: no degree of freedom of its own or above it
+};
+
+/// Bodies a < b that may meet; `friction_body` (a or b) is the one whose coefficient acts (the larger when built).
+struct ContactPair {
+    int a = 0, b = 0;
+    int friction_body = 0;
+};
+
+struct CollisionGeometry {
+    std::vector<CollisionBody> bodies;    ///< index = body index, body 0 = world
+    std::vector<ContactPair> pairs;       ///< sorted by (a, b)
+};
+
+}  // namespace farfield
