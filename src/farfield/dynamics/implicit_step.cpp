@@ -92,8 +92,7 @@ bool line_search(const StepContext& context, StepScratch& s, bool any_feasible) 
         retract(context.model, s.q, scaled, s.trial);
         const double trial = s.objective.energy(s.trial);
         if (!std::isfinite(trial)) continue;
-        const double noise = 1e-14 * (std::abs(value) + std::abs(trial)) + 1e-300;
-        if (any_feasible || trial <= value + kArmijo * alpha * slope + noise) {
+        if (any_feasible || trial <= value + kArmijo * alpha * slope + s.objective.energy_noise()) {
             s.q.swap(s.trial);
             return true;
         }
