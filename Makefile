@@ -39,7 +39,7 @@ $(LOCKED): requirements.lock tools/setup_python.sh | $(SYSTEM)
 # Editable, without CMake: registers python/farfield and the command; the core is built below, straight into it.
 $(PACKAGE): pyproject.toml $(LOCKED)
 	@echo "-- registering the package in $(VENV)"
-	@$(PYTHON) -m pip install -qq --no-build-isolation --no-deps -e . -C wheel.cmake=false
+	@$(PYTHON) -m pip install -qq --no-build-isolation --no-deps -e . --config-settings=wheel.cmake=false
 	@touch $@
 
 $(CONFIGURED): CMakePresets.json $(LOCKED) | $(SYSTEM)
