@@ -18,7 +18,7 @@ MAX_POSES = 60_000  # frames times moving bodies
 HOLD = 0.8  # pause on the last frame before the playback starts again [s]
 
 CAPTION = (
-    '<div style="position:fixed;left:14px;top:12px;z-index:9;pointer-events:none;'
+    '<div style="position:fixed;left:50%;top:12px;transform:translateX(-50%);z-index:9;pointer-events:none;'
     'font:600 14px system-ui,sans-serif;color:#33415c">{title}</div>'
 )
 

@@ -170,6 +170,7 @@ class Stage:
                 (first + np.array([[0, 1, 2], [0, 2, 3]])).reshape(-1, 3),
                 color=TILE_COLORS[color],
                 cast_shadow=False,
+                receive_shadow=0.25,
                 side="double",
                 position=pose[:3],
                 wxyz=pose[3:],
