@@ -9,7 +9,7 @@ import numpy as np
 
 from farfield.viewer.camera import Camera
 
-BATCH = 2_000_000  # fragments tested at a time
+BATCH = 300_000  # fragments tested at a time
 
 
 class Canvas:
@@ -33,9 +33,10 @@ class Canvas:
 
     def rays(self) -> np.ndarray:
         """World direction (height, width, 3) through each pixel centre, of length one along the viewing axis."""
-        right = (np.arange(self.width) + 0.5 - 0.5 * self.width) / self.focal
-        up = (0.5 * self.height - np.arange(self.height) - 0.5) / self.focal
-        return right[None, :, None] * self.axes[0] + up[:, None, None] * self.axes[1] + self.axes[2]
+        right = ((np.arange(self.width) + 0.5 - 0.5 * self.width) / self.focal).astype(np.float32)
+        up = ((0.5 * self.height - np.arange(self.height) - 0.5) / self.focal).astype(np.float32)
+        axes = self.axes.astype(np.float32)
+        return right[None, :, None] * axes[0] + up[:, None, None] * axes[1] + axes[2]
 
     def draw(self, triangles: np.ndarray, colors: np.ndarray) -> None:
         """Draw triangles (n, 3, 3) [m] in flat colours (n, 3). A triangle that reaches behind the camera is left out."""

@@ -16,7 +16,8 @@ from farfield.viewer.recording import HalfSpace, Recording
 
 SUPERSAMPLE = 2
 BACKGROUND = np.array([0.985, 0.988, 0.993])
-TILES = np.array([[0.925, 0.933, 0.949], [0.878, 0.890, 0.914]])
+TILES = np.array([[0.925, 0.933, 0.949], [0.878, 0.890, 0.914]], dtype=np.float32)
+BAND = 64  # rows treated at a time, which bounds the memory
 SHADOW = 0.80
 FAINTEST = 0.22
 TRAIL_RGB = np.array([0.22, 0.25, 0.33])
@@ -108,7 +109,7 @@ def _layers(recording, frames, camera, size, light) -> list[tuple[np.ndarray, np
         if len(triangles) and alpha > 0:
             canvas = Canvas(camera, *size)
             canvas.draw(triangles, shade(triangles, rgb, light=light, camera=camera) if shaded else rgb)
-            layers.append((canvas.depth, canvas.color, alpha))
+            layers.append((canvas.depth, (255 * canvas.color).astype(np.uint8), alpha))  # bytes: there are many layers
 
     def add_bodies(frame: int, moving: bool, strength: float) -> None:
         triangles, colors, alphas = _triangles(recording, frame, moving)
@@ -139,20 +140,19 @@ def _layers(recording, frames, camera, size, light) -> list[tuple[np.ndarray, np
 def _composite(picture: np.ndarray, ground_depth: np.ndarray, layers) -> np.ndarray:
     """Lay the layers over the ground, farthest first in every pixel; what lies behind the ground is hidden."""
     height = picture.shape[0]
-    for top in range(0, height, 64):  # bands of rows bound the memory of the per-pixel sort
-        rows = slice(top, min(top + 64, height))
-        if not layers:
-            break
+    for top in range(0, height if layers else 0, BAND):
+        rows = slice(top, top + BAND)
         depth = np.stack([layer[0][rows] for layer in layers])
         color = np.stack([layer[1][rows] for layer in layers])
         alpha = np.array([layer[2] for layer in layers], dtype=np.float32)[:, None, None]
-        alpha = np.where(depth <= ground_depth[rows], alpha, 0.0)
-        alpha = np.where(np.isfinite(depth), alpha, 0.0)
+        alpha = np.where((depth <= ground_depth[rows]) & np.isfinite(depth), alpha, np.float32(0))
+        if not alpha.any():
+            continue
         order = np.argsort(-depth, axis=0, kind="stable")
         band = picture[rows]
         for layer in order:
             strength = np.take_along_axis(alpha, layer[None], axis=0)[0][..., None]
-            over = np.take_along_axis(color, layer[None, ..., None], axis=0)[0]
+            over = np.take_along_axis(color, layer[None, ..., None], axis=0)[0].astype(np.float32) / 255
             band = band * (1 - strength) + over * strength
         picture[rows] = band
     return picture
@@ -161,8 +161,8 @@ def _composite(picture: np.ndarray, ground_depth: np.ndarray, layers) -> np.ndar
 def _ground(recording, frames, camera, size, light, up) -> tuple[np.ndarray, np.ndarray]:
     """Background picture with every half-space as a checkered plane with shadows, and its depth [m]."""
     width, height = size
-    picture = np.tile(BACKGROUND, (height, width, 1))
-    depth = np.full((height, width), np.inf)
+    picture = np.tile(BACKGROUND.astype(np.float32), (height, width, 1))
+    depth = np.full((height, width), np.inf, dtype=np.float32)
     canvas = Canvas(camera, width, height)
     rays = canvas.rays()
     for plane in recording.half_spaces:
@@ -180,27 +180,29 @@ def _draw_plane(recording, plane: HalfSpace, frames, canvas, rays, light, pictur
     height = float((camera.position - origin) @ normal)
     if height <= 0:
         return  # seen from inside the solid: leave the view open
-    with np.errstate(divide="ignore", invalid="ignore"):
-        distance = -height / (rays @ normal)
-    hit = (distance > 0) & (distance < depth)
-    points = camera.position + np.where(hit, distance, 0.0)[..., None] * rays
     radius = size_of(recording)
     tile = nice_length(0.3 * radius)
-    cells = np.floor(((points - origin) @ frame[:, :2]) / tile).sum(axis=-1).astype(int) % 2
-    color = TILES[cells]
-    shadow = _shadow(recording, frames, canvas, light, origin, normal)
-    color = color * (1.0 - (1.0 - SHADOW) * shadow[..., None])
-    # The plane fades out with the distance from the motion, so that it has no edge.
     centre = scene_points(recording, frames).mean(axis=0)
-    away = np.linalg.norm(points - centre, axis=-1) / radius
-    strength = np.where(hit, np.clip(1.0 - (away - 2.0) / 6.0, 0.0, 1.0) ** 1.5, 0.0)[..., None]
-    picture[:] = picture * (1 - strength) + color * strength
-    depth[:] = np.where(hit, distance, depth)
+    shadow = _shadow(recording, frames, canvas, light, origin, normal)
+    across = (frame[:, :2] / tile).astype(np.float32)
+    for top in range(0, canvas.height, BAND):
+        rows = slice(top, top + BAND)
+        with np.errstate(divide="ignore"):
+            distance = np.float32(-height) / (rays[rows] @ normal.astype(np.float32))
+        hit = (distance > 0) & (distance < depth[rows])
+        points = np.where(hit, distance, np.float32(0))[..., None] * rays[rows]  # seen from the camera
+        cells = np.floor(points @ across + (camera.position - origin) @ across).sum(axis=-1).astype(int) % 2
+        color = TILES[cells] * (1.0 - (1.0 - SHADOW) * shadow[rows, :, None])
+        # The plane fades out with the distance from the motion, so that it has no edge.
+        away = np.linalg.norm(points - (centre - camera.position).astype(np.float32), axis=-1) / radius
+        strength = np.where(hit, np.clip(1.0 - (away - 2.0) / 6.0, 0.0, 1.0) ** 1.5, 0.0)[..., None]
+        picture[rows] = picture[rows] * (1 - strength) + color * strength
+        depth[rows] = np.where(hit, distance, depth[rows])
 
 
 def _shadow(recording, frames, canvas, light, origin, normal) -> np.ndarray:
     """Strength 0..1 of the bodies' shadows on a plane, those of earlier moments fainter."""
-    result = np.zeros((canvas.height, canvas.width))
+    result = np.zeros((canvas.height, canvas.width), dtype=np.float32)
     slope = float(light @ normal)
     if slope < 0.1:
         return result
@@ -215,7 +217,7 @@ def _shadow(recording, frames, canvas, light, origin, normal) -> np.ndarray:
             flat = triangles[part] - (above[part] / slope)[..., None] * light
             cast = Canvas(canvas.camera, canvas.width, canvas.height)
             cast.draw(flat, colors[part])
-            result = np.maximum(result, strength * np.isfinite(cast.depth))
+            result = np.maximum(result, np.float32(strength) * np.isfinite(cast.depth))
     return result
 
 
