@@ -36,7 +36,8 @@ class Player:
         self._time = 0.0
         self._shown = 0
         gui = server.gui
-        gui.configure_theme(show_logo=False, show_share_button=False, control_layout="collapsible")
+        gui.configure_theme(show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()
         step = max(recording.dt, 1e-6)
         self._timeline = gui.add_slider("time [s]", 0.0, max(recording.duration, step), step, 0.0)
         self._playing = gui.add_checkbox("play", recording.num_frames > 1)
