@@ -163,6 +163,12 @@ def test_demo_passes_with_the_right_gradient_and_fails_with_a_wrong_one(capfd, e
     assert json.loads(capfd.readouterr().out)["passed"] is False
 
 
+def test_demo_that_does_not_converge_fails_and_says_so(capfd, engine, tmp_path):
+    engine.fails_at = 50
+    assert exit_code("demo", "--out", tmp_path / "run") == 1
+    assert "did not converge" in capfd.readouterr().err
+
+
 def test_view_serves_until_interrupted(monkeypatch, capfd, engine, scene, tmp_path):
     from farfield.viewer import server
 
