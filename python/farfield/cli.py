@@ -28,9 +28,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Parser of the whole command line."""
     from farfield import __version__
 
-    parser = argparse.ArgumentParser(
-        prog="farfield", description="Differentiable physics for contact-rich robotics."
-    )
+    parser = argparse.ArgumentParser(prog="farfield", description="Differentiable physics for contact-rich robotics.")
     parser.add_argument("--version", action="version", version=f"farfield {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, module, help_text in COMMANDS:

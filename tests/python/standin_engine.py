@@ -7,10 +7,8 @@ import numpy as np
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
-FACES = np.array(
-    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1]]
-    + [[2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
-)
+QUADS = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+FACES = np.array([corners for a, b, c, d in QUADS for corners in ((a, b, c), (a, c, d))])
 
 
 class State:
@@ -75,9 +73,7 @@ class Engine:
         force = dL_dpose[:, 1, :3]
         steps, dt = len(force) - 1, trajectory.dt
         # q_n = q_0 + n dt v_0 + sum over k < n of (n - k) dt^2 u_k
-        controls = np.array(
-            [sum((n - k) * dt**2 * force[n] for n in range(k + 1, steps + 1)) for k in range(steps)]
-        )
+        controls = np.array([sum((n - k) * dt**2 * force[n] for n in range(k + 1, steps + 1)) for k in range(steps)])
         velocity = sum(n * dt * force[n] for n in range(steps + 1))
         return SimpleNamespace(v0=self.gradient_scale * velocity, controls=self.gradient_scale * controls)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from farfield.runs import RunDir, atomic_path, clean_json, dump_json
 
 

@@ -124,7 +124,7 @@ def nice_length(length: float) -> float:
 
 
 def plane_frame(normal) -> np.ndarray:
-    """Rotation whose third column is the unit normal; the first two span the plane along the world axes when they can."""
+    """Rotation whose third column is the unit normal; the first lies along the x axis as far as it can."""
     third = _unit(np.asarray(normal, dtype=float))
     helper = np.eye(3)[0 if abs(third[0]) < 0.9 else 1]
     first = _unit(helper - third * (third @ helper))

@@ -39,7 +39,7 @@ class Canvas:
         return right[None, :, None] * axes[0] + up[:, None, None] * axes[1] + axes[2]
 
     def draw(self, triangles: np.ndarray, colors: np.ndarray) -> None:
-        """Draw triangles (n, 3, 3) [m] in flat colours (n, 3). A triangle that reaches behind the camera is left out."""
+        """Draw triangles (n, 3, 3) [m] in flat colours (n, 3). One that reaches behind the camera is left out."""
         corners = self.project(triangles)
         keep = np.isfinite(corners).all(axis=(1, 2))
         corners, colors = corners[keep], np.asarray(colors, dtype=np.float32)[keep]

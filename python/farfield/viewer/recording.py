@@ -139,7 +139,8 @@ class Recording:
 def record(model, poses, *, dt: float, **extras) -> Recording:
     """Recording of a model's motion. A motion that became non-finite is cut before the first such frame.
 
-    model: offers body_names, drawables() and half_spaces(). poses: (frames, bodies, 7). extras: arrows, trails, markers.
+    model: offers body_names, drawables() and half_spaces(). poses: (frames, bodies, 7).
+    extras: arrows, trails, markers.
     """
     poses = np.asarray(poses, dtype=float)
     bad = np.flatnonzero(~np.isfinite(poses).all(axis=(1, 2)))
@@ -227,9 +228,7 @@ def _from_arrays(header: dict, arrays: Mapping[str, np.ndarray]) -> Recording:
             Drawable(item["body"], arrays[f"vertices_{index}"], arrays[f"triangles_{index}"], tuple(item["rgba"]))
             for index, item in enumerate(header["drawables"])
         ],
-        half_spaces=[
-            HalfSpace(item["body"], tuple(item["normal"]), item["offset"]) for item in header["half_spaces"]
-        ],
+        half_spaces=[HalfSpace(item["body"], tuple(item["normal"]), item["offset"]) for item in header["half_spaces"]],
         arrows={name: arrows(index) for index, name in enumerate(header["arrows"])},
         trails={name: arrays[f"trail_{index}"] for index, name in enumerate(header["trails"])},
         markers=[

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import math
 from pathlib import Path
 
@@ -31,7 +32,9 @@ def playback_frames(recording: Recording) -> np.ndarray:
     """
     moving = max(1, len(recording.moving_bodies()))
     limit = max(2, min(MAX_FRAMES, MAX_POSES // moving))
-    stride = max(1, math.ceil(1.0 / (MAX_RATE * recording.dt) - 1e-9), math.ceil((recording.num_frames - 1) / (limit - 1)))
+    stride = max(
+        1, math.ceil(1.0 / (MAX_RATE * recording.dt) - 1e-9), math.ceil((recording.num_frames - 1) / (limit - 1))
+    )
     frames = np.arange(0, recording.num_frames, stride)
     return frames if frames[-1] == recording.num_frames - 1 else np.append(frames, recording.num_frames - 1)
 
@@ -48,7 +51,7 @@ def write_replay(path: Path, recording: Recording, *, title: str = "Farfield", u
         stage = Stage(server, recording, up=up)
         serializer = server.get_scene_serializer()
         frames = playback_frames(recording)
-        for previous, frame in zip(frames[:-1], frames[1:], strict=True):
+        for previous, frame in itertools.pairwise(frames):
             serializer.insert_sleep(float(frame - previous) * recording.dt)
             stage.show(int(frame))
         if len(frames) > 1:

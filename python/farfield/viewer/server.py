@@ -65,7 +65,7 @@ class Player:
             self._timeline.value = self._shown * self._recording.dt
 
     def _show(self, moment: float) -> None:
-        frame = min(int(round(moment / self._recording.dt)), self._recording.num_frames - 1)
+        frame = min(round(moment / self._recording.dt), self._recording.num_frames - 1)
         if frame != self._shown:
             self._stage.show(frame)
             self._shown = frame

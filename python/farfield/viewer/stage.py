@@ -12,8 +12,15 @@ from collections.abc import Iterator
 import numpy as np
 import viser
 
-from farfield.viewer.camera import fit_camera, nice_length, plane_frame, rotation_matrices, scene_points, size_of
-from farfield.viewer.camera import up_vector
+from farfield.viewer.camera import (
+    fit_camera,
+    nice_length,
+    plane_frame,
+    rotation_matrices,
+    scene_points,
+    size_of,
+    up_vector,
+)
 from farfield.viewer.recording import HalfSpace, Recording
 
 TILE_COLORS = ((236, 238, 242), (214, 219, 227))
@@ -189,7 +196,7 @@ class Stage:
                 f"{name}/{index}",
                 drawable.vertices,
                 drawable.triangles,
-                color=tuple(int(round(255 * value)) for value in rgb),
+                color=tuple(round(255 * value) for value in rgb),
                 opacity=alpha if alpha < 1 else None,
                 flat_shading=True,
                 side="double",
@@ -202,7 +209,7 @@ class Stage:
             self._scene.add_icosphere(
                 f"/markers/{marker.name}",
                 marker.radius,
-                tuple(int(round(255 * value)) for value in rgb),
+                tuple(round(255 * value) for value in rgb),
                 opacity=alpha,
                 position=marker.position,
                 cast_shadow=False,

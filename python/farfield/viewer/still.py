@@ -9,8 +9,16 @@ from pathlib import Path
 import numpy as np
 
 from farfield.runs import atomic_path
-from farfield.viewer.camera import Camera, fit_camera, nice_length, plane_frame, rotation_matrices, scene_points, size_of
-from farfield.viewer.camera import up_vector
+from farfield.viewer.camera import (
+    Camera,
+    fit_camera,
+    nice_length,
+    plane_frame,
+    rotation_matrices,
+    scene_points,
+    size_of,
+    up_vector,
+)
 from farfield.viewer.raster import Canvas, shade
 from farfield.viewer.recording import HalfSpace, Recording
 
