@@ -142,6 +142,18 @@ def test_an_unconverged_simulation_exits_1_and_keeps_what_it_has(capfd, engine, 
     assert load_recording(tmp_path / "run" / "recording.npz").num_frames == 121
 
 
+def test_interrupting_a_simulation_keeps_what_it_has(capfd, monkeypatch, engine, scene, tmp_path):
+    def rollout(*arguments, **options):
+        if len(engine.rollouts) == 2:
+            raise KeyboardInterrupt
+        return engine.rollout(*arguments, **options)
+
+    monkeypatch.setattr(farfield, "rollout", rollout)
+    assert exit_code("simulate", scene, "--steps", 500, "--out", tmp_path / "run", "--json") == 130
+    assert json.loads(capfd.readouterr().out)["steps"] == sum(engine.rollouts) == 200
+    assert (tmp_path / "run" / "replay.html").is_file()
+
+
 def test_without_out_a_run_gets_its_own_folder(monkeypatch, engine, scene, tmp_path):
     monkeypatch.chdir(tmp_path)
     for _ in range(2):

@@ -197,6 +197,32 @@ def test_no_server_thread_port_or_word_is_left_behind(tmp_path, capfd):
     assert output.err == ""
 
 
+def test_arrows_follow_their_frame_and_their_toggle():
+    from farfield.viewer.stage import Stage, quiet_server
+
+    recording = make_recording(frames=4)
+    with quiet_server() as server:
+        stage = Stage(server, recording)
+        node = server.scene.get_handle_by_name
+        assert node("/arrows/contact forces") is None  # the first frame has none
+        stage.show(1)
+        arrows, trail = node("/arrows/contact forces"), node("/trails/box path")
+        np.testing.assert_allclose(arrows.points, recording.arrows["contact forces"][1], atol=1e-6)
+        assert (arrows.visible, trail.visible) == (True, True)
+        stage.show(2)
+        assert not arrows.visible
+        stage.show(3)
+        assert arrows.visible
+        stage.set_visible("contact forces", False)
+        stage.set_visible("box path", False)
+        assert (arrows.visible, trail.visible) == (False, False)
+        stage.show(1)
+        assert not arrows.visible
+        stage.set_visible("contact forces", True)
+        assert arrows.visible
+        np.testing.assert_allclose(node("/bodies/1 box").position, recording.poses[1, 1, :3], atol=1e-6)
+
+
 def test_a_replay_that_cannot_be_written_keeps_the_old_one(tmp_path, monkeypatch):
     import viser.infra
 

@@ -32,6 +32,7 @@ class Motion:
     poses: object
     reports: list
     converged: bool
+    interrupted: bool = False
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
         print(dump_json(result))
     if not args.quiet:
         _print_summary(args.file, result, motion, args.dt, folder)
+    if motion.interrupted:
+        raise KeyboardInterrupt
     return 0 if motion.converged else 1
 
 
@@ -82,19 +85,28 @@ def start_of(model, key: str | None) -> tuple:
 
 
 def roll(model, parameters, state, control, steps: int, *, dt: float, contact=None, quiet: bool = False) -> Motion:
-    """Roll out with a constant control and a progress bar; stops at the first chunk that did not converge."""
+    """Roll out with a constant control and a progress bar.
+
+    Stops at the first chunk that did not converge, and at Ctrl-C, which keeps the chunks that are done.
+    """
     import numpy as np
     from tqdm import tqdm
 
     import farfield as ff
 
-    q, v, poses, reports, converged = [], [], [], [], True
+    q, v, poses, reports, converged, interrupted = [], [], [], [], True, False
     control = np.asarray(control, dtype=float)
     with tqdm(total=steps, unit="step", desc="simulate", file=sys.stderr, disable=quiet, leave=False) as bar:
         while converged and len(reports) < steps:
             count = min(CHUNK, steps - len(reports))
             controls = np.tile(control, (count, 1))
-            part = ff.rollout(model, parameters, state, controls, dt=dt, contact=contact)
+            try:
+                part = ff.rollout(model, parameters, state, controls, dt=dt, contact=contact)
+            except KeyboardInterrupt:
+                if not q:
+                    raise
+                interrupted = True
+                break
             skip = 1 if q else 0  # a chunk begins with the state the one before ended with
             q.append(np.asarray(part.q)[skip:])
             v.append(np.asarray(part.v)[skip:])
@@ -103,7 +115,7 @@ def roll(model, parameters, state, control, steps: int, *, dt: float, contact=No
             converged = bool(part.converged)
             state = ff.State(q=q[-1][-1], v=v[-1][-1])
             bar.update(len(part.reports))
-    return Motion(np.concatenate(q), np.concatenate(v), np.concatenate(poses), reports, converged)
+    return Motion(np.concatenate(q), np.concatenate(v), np.concatenate(poses), reports, converged, interrupted)
 
 
 def summary(model, motion: Motion, seconds: float, *, with_contact: bool) -> dict:
