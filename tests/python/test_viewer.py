@@ -80,7 +80,7 @@ class Page:
     """A small page of the browser that records every request and lets none leave the machine."""
 
     def __init__(self, browser):
-        self.page = browser.new_page(viewport={"width": 720, "height": 320})
+        self.page = browser.new_page(viewport={"width": 600, "height": 300})
         self.page.set_default_timeout(60_000)
         self.requests, self.errors = [], []
         self.page.on("request", lambda request: self.requests.append(request.url))
@@ -94,7 +94,7 @@ class Page:
     def screenshot(self):
         return np.asarray(Image.open(io.BytesIO(self.page.screenshot())).convert("RGB"))
 
-    def screenshot_where(self, condition, said, seconds=90.0, between=lambda: None):
+    def screenshot_where(self, condition, said, seconds=200.0, between=lambda: None):
         end = time.monotonic() + seconds
         while True:
             between()

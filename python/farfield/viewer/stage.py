@@ -160,7 +160,7 @@ class Stage:
         """Two meshes of alternate square tiles around the motion, aligned with the plane's own axes."""
         frame = plane_frame(plane.normal)
         origin = np.asarray(plane.normal) / np.linalg.norm(plane.normal) * plane.offset
-        tile = nice_length(0.3 * self._size)
+        tile = nice_length(0.45 * self._size)
         pose = self._poses[0, plane.body]
         local = (scene_points(self._recording).mean(axis=0) - pose[:3]) @ rotation_matrices(pose[3:]) - origin
         middle = np.round((local @ frame)[:2] / tile)

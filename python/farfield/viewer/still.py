@@ -189,7 +189,7 @@ def _draw_plane(recording, plane: HalfSpace, frames, canvas, rays, light, pictur
     if height <= 0:
         return  # seen from inside the solid: leave the view open
     radius = size_of(recording)
-    tile = nice_length(0.3 * radius)
+    tile = nice_length(0.45 * radius)
     centre = scene_points(recording, frames).mean(axis=0)
     shadow = _shadow(recording, frames, canvas, light, origin, normal)
     across = (frame[:, :2] / tile).astype(np.float32)
