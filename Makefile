@@ -39,7 +39,7 @@ $(LOCKED): requirements.lock tools/setup_python.sh | $(SYSTEM)
 # Editable, without CMake: registers python/farfield and the command; the core is built below, straight into it.
 $(PACKAGE): pyproject.toml $(LOCKED)
 	@echo "-- registering the package in $(VENV)"
-	@$(PYTHON) -m pip install -q --no-build-isolation --no-deps -e . -C wheel.cmake=false
+	@$(PYTHON) -m pip install -qq --no-build-isolation --no-deps -e . -C wheel.cmake=false
 	@touch $@
 
 $(CONFIGURED): CMakePresets.json $(LOCKED) | $(SYSTEM)
@@ -103,7 +103,7 @@ bench: setup
 
 $(VENV)/.stamp-docs: docs/requirements.lock $(LOCKED)
 	@echo "-- installing the documentation tools"
-	@$(PYTHON) -m pip install -q -r docs/requirements.lock
+	@$(PYTHON) -m pip install -qq -r docs/requirements.lock
 	@touch $@
 
 docs: setup $(VENV)/.stamp-docs

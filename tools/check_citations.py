@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 KEY = r"[A-Z][A-Za-z]*(?:19|20)\d\d[a-z]?"
-CITATION = re.compile(rf"\[((?:{KEY})(?:\s*[,;][^\]]*)?)\]")
+CITATION = re.compile(rf"(?<![\w\])])\[((?:{KEY})(?:\s*[,;][^\]]*)?)\]")
 ENTRY = re.compile(r"^\s*@\w+\s*\{\s*([^,\s]+)\s*,", re.MULTILINE)
 
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every kind of test and closes with one count over all of them.
 
-    run_tests.py              checks, C++ tests (release, and under asan+ubsan with assertions), Python tests
-    run_tests.py --all        also long tests, Debug, and the thread sanitizer
-    run_tests.py --only NAME  the stages whose name starts with NAME
+run_tests.py              checks, C++ tests (release, and under asan+ubsan with assertions), Python tests
+run_tests.py --all        also long tests, Debug, and the thread sanitizer
+run_tests.py --only NAME  the stages whose name starts with NAME
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def run(command: list[str], environment: dict[str, str] | None = None) -> tuple[
 def run_check(command: list[str]) -> Count:
     """One static check counts as one test."""
     code, _ = run(command)
-    return Count(passed=code == 0, failed=code != 0)
+    return Count(passed=int(code == 0), failed=int(code != 0))
 
 
 def parse_doctest(code: int, output: str) -> Count:
@@ -106,7 +107,7 @@ def run_pytest(*arguments: str) -> Count:
     return parse_junit(code, report)
 
 
-def stages(options: argparse.Namespace) -> list[tuple[str, callable]]:
+def stages(options: argparse.Namespace) -> list[tuple[str, Callable[[], Count]]]:
     checks = [
         ("checks: include order", lambda: run_check([PYTHON, "tools/check_includes.py"])),
         ("checks: citations", lambda: run_check([PYTHON, "tools/check_citations.py"])),
@@ -151,7 +152,7 @@ def main() -> int:
         return 2
     print()
     for name, count, seconds in results:
-        print(f"{name:24s} {str(count):40s} {seconds:7.1f} s")
+        print(f"{name:24s} {count!s:40s} {seconds:7.1f} s")
     total = sum((count for _, count, _ in results), Count())
     print(f"\n{total}")
     return 1 if total.failed else 0

@@ -18,11 +18,11 @@ if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
 fi
 if "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
     echo "-- installing the versions of $lock"
-    "$venv/bin/python" -m pip install -q -r "$lock"
+    "$venv/bin/python" -m pip install -qq -r "$lock"
 else
     echo "-- Python older than 3.11, which $lock does not cover: installing the newest versions pyproject.toml allows"
-    "$venv/bin/python" -m pip install -q tomli
-    "$venv/bin/python" - <<'PY' | xargs -d '\n' "$venv/bin/python" -m pip install -q
+    "$venv/bin/python" -m pip install -qq tomli
+    "$venv/bin/python" - <<'PY' | xargs -d '\n' "$venv/bin/python" -m pip install -qq
 import tomli
 project = tomli.load(open("pyproject.toml", "rb"))["project"]
 extras = project["optional-dependencies"]
