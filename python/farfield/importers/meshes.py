@@ -22,11 +22,13 @@ from farfield.importers.rotations import conjugate, quaternion_matrix, quaternio
 
 #: Largest distance between a re-read vertex and MuJoCo's float32 one, as a part of the size of the mesh.
 AGREEMENT = 1e-6
+#: Beside a mesh converted for MuJoCo: its vertices and triangles in double precision.
+CONVERTED = ".doubles.npz"
 
 
 @dataclass
 class PlacedMesh:
-    """A mesh of the scene and the pose that MuJoCo gave its own copy in the asset frame."""
+    """A mesh of the scene, and the pose that MuJoCo gave its own copy in the asset frame."""
 
     index: int
     position: np.ndarray
@@ -64,19 +66,25 @@ def _asset_mesh(model: Compiled, mesh: int, report: Report) -> tuple[np.ndarray,
     begin, count = int(model["mesh_faceadr"][mesh]), int(model["mesh_facenum"][mesh])
     triangles = model["mesh_face"][begin : begin + count].astype(np.int64)
     stored = stored @ quaternion_matrix(model["mesh_quat"][mesh]).T + model["mesh_pos"][mesh]
+    corners = stored[triangles]
     source = model.meshes[mesh]
     if source["path"] is None:
         if source["file"]:
             report.warn(f"mesh '{source['name']}': file '{source['file']}' not found again; its vertices have float32 precision")
-        return stored, triangles
+        return weld(corners)
     soup = _to_asset_frame(read_triangles(Path(source["path"])), source)
-    vertices = match_vertices(soup, stored, triangles)
-    if vertices is None:
+    original = match_triangles(soup, corners)
+    if original is None:
         report.warn(
-            f"mesh '{source['name']}': {source['path']} gives other triangles than MuJoCo's reader; its vertices have float32 precision"
+            f"mesh '{source['name']}': {source['file']} gives other triangles than MuJoCo's reader; its vertices have float32 precision"
         )
-        return stored, triangles
-    return vertices, triangles
+        return weld(corners)
+    if len(original) > len(corners):
+        report.warn(
+            f"mesh '{source['name']}': {source['file']} holds several objects; all {len(original)} triangles are imported, while "
+            f"MuJoCo reads the first {len(corners)} (an inferred mass counts only those)"
+        )
+    return weld(original)
 
 
 def _to_asset_frame(soup: np.ndarray, source: dict) -> np.ndarray:
@@ -87,27 +95,28 @@ def _to_asset_frame(soup: np.ndarray, source: dict) -> np.ndarray:
     return soup[:, ::-1] if np.prod(scale) < 0.0 else soup
 
 
-def match_vertices(soup: np.ndarray, stored: np.ndarray, triangles: np.ndarray) -> np.ndarray | None:
-    """Double-precision vertices for the indexed mesh (stored, triangles) out of a triangle soup, shape (t, 3, 3).
+def match_triangles(soup: np.ndarray, corners: np.ndarray) -> np.ndarray | None:
+    """The file's triangles, shape (t, 3, 3), when MuJoCo's are the same, in order, up to float32 rounding; None otherwise.
 
-    Triangles must agree one by one and in order up to float32 rounding (and a turn within a triangle); None otherwise.
+    A triangle may be turned (start at another corner), and the file may go on after MuJoCo's last triangle: MuJoCo reads only
+    the first object of a Wavefront file.
     """
-    if len(soup) != len(triangles):
+    count = len(corners)
+    if len(soup) < count or count == 0:
         return None
-    size = np.max(np.ptp(stored, axis=0)) if len(stored) else 0.0
-    corners = stored[triangles]
-    tolerance = AGREEMENT * max(size, float(np.max(np.abs(stored), initial=0.0)))
-    best = None
-    for turn in range(3):
-        turned = np.roll(soup, -turn, axis=1)
-        error = np.max(np.abs(turned - corners), axis=(1, 2), initial=0.0)
-        best = (error, turned) if best is None else (np.minimum(error, best[0]), np.where((error < best[0])[:, None, None], turned, best[1]))
-    error, turned = best
-    if np.max(error, initial=0.0) > tolerance:
-        return None
-    vertices = stored.copy()
-    vertices[triangles] = turned
-    return vertices
+    tolerance = AGREEMENT * np.max(np.abs(corners))
+    errors = [np.max(np.abs(np.roll(soup[:count], -turn, axis=1) - corners), axis=(1, 2)) for turn in range(3)]
+    return soup if np.max(np.min(errors, axis=0)) <= tolerance else None
+
+
+def weld(soup: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices and triangles of a soup, shape (t, 3, 3): corners with equal coordinates become one vertex, none moves."""
+    points = soup.reshape(-1, 3) + 0.0  # -0.0 becomes 0.0
+    _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return points[first[order]], rank[inverse.reshape(-1)].reshape(-1, 3)
 
 
 def read_triangles(path: Path) -> np.ndarray:
@@ -149,11 +158,22 @@ def read_obj(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def _read_msh(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """MuJoCo's own format: four counts, then float32 positions, normals, texture coordinates and int32 triangles."""
+    doubles = path.with_suffix(CONVERTED)
+    if doubles.exists():
+        with np.load(doubles, allow_pickle=False) as stored:
+            return stored["vertices"], stored["triangles"]
     data = path.read_bytes()
     num_vertices, num_normals, num_texcoords, num_faces = struct.unpack_from("<4i", data)
     vertices = np.frombuffer(data, "<f4", 3 * num_vertices, 16).reshape(-1, 3)
     start = 16 + 4 * (3 * num_vertices + 3 * num_normals + 2 * num_texcoords)
     return vertices.astype(float), np.frombuffer(data, "<i4", 3 * num_faces, start).reshape(-1, 3).astype(np.int64)
+
+
+def write_converted(path: Path, vertices: np.ndarray, triangles: np.ndarray) -> None:
+    """A mesh for MuJoCo in its own format, and beside it the same in double precision for ourselves."""
+    header = struct.pack("<4i", len(vertices), 0, 0, len(triangles))
+    path.write_bytes(header + vertices.astype("<f4").tobytes() + triangles.astype("<i4").tobytes())
+    np.savez(path.with_suffix(CONVERTED), vertices=vertices, triangles=triangles)
 
 
 def _height_field(model: Compiled, field: int) -> tuple[np.ndarray, np.ndarray]:

@@ -157,55 +157,53 @@ def is_closed(model, mesh: int) -> bool:
     return len(np.unique(keys)) == len(keys) and bool(np.array_equal(np.sort(keys), np.sort(opposite)))
 
 
-def compile_exact(mujoco, path: str, edits: dict, model, sources: list[dict]):
+def inferring_bodies(mujoco, spec) -> dict[str, set[str]]:
+    """Bodies whose mass is inferred from their geoms, and the meshes that count. `spec` has been compiled."""
+    result = {}
+    for body in spec.bodies:
+        used = {
+            geom.meshname
+            for geom in body.geoms
+            if geom.type == mujoco.mjtGeom.mjGEOM_MESH and geom.mass != 0.0 and geom.density != 0.0
+        }
+        if used and not body.explicitinertial and body.name != "world":
+            result[body.name] = used
+    return result
+
+
+def compile_exact(mujoco, spec, path: str, edits: dict, model, sources: list[dict]):
     """Bodies whose mass comes from meshes: the exact volume of closed meshes, not the default that over-counts."""
     import numpy as np
 
-    legacy = {source["id"] for source in sources if source["legacy_inertia"]}
-    closed = {mesh for mesh in legacy if is_closed(model, mesh)}
-    notes = open_mesh_notes(mujoco, path, edits, legacy - closed, sources)
-    result = model
-    if closed:
-        spec = mujoco.MjSpec.from_file(path)
-        apply_edits(mujoco, spec, edits)
-        for mesh in spec.meshes:
-            mesh_id = next(s["id"] for s in sources if s["name"] == mesh.name)
-            if mesh_id in closed:
-                mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_EXACT
-        try:
-            exact = spec.compile()
-        except ValueError:  # inside-out meshes: keep the default
-            exact = None
-        if exact is not None and not np.allclose(exact.body_mass, model.body_mass, rtol=1e-5, atol=0.0):
-            result = exact
-            for body in np.flatnonzero(~np.isclose(exact.body_mass, model.body_mass, rtol=1e-5, atol=0.0)):
-                notes.append(
-                    f"body '{name_of(mujoco, model, 'mjOBJ_BODY', body)}': mass {exact.body_mass[body]:.6g} kg from the exact "
-                    f"volume of its meshes; MuJoCo's default rule would give {model.body_mass[body]:.6g} kg"
-                )
-    return result, notes
-
-
-def open_mesh_notes(mujoco, path: str, edits: dict, open_meshes: set[int], sources: list[dict]) -> list[str]:
-    """Bodies whose mass is inferred from a mesh that encloses no volume."""
-    names = {source["name"] for source in sources if source["id"] in open_meshes}
-    if not names:
-        return []
-    spec = mujoco.MjSpec.from_file(path)
-    apply_edits(mujoco, spec, edits)
-    spec.compile()  # gives unnamed meshes their names
-    notes = []
-    for body in spec.bodies:
-        if body.explicitinertial or body.name == "world":
-            continue
-        used = sorted(
-            {g.meshname for g in body.geoms if g.type == mujoco.mjtGeom.mjGEOM_MESH and g.meshname in names and g.mass != 0.0 and g.density != 0.0}
+    bodies = inferring_bodies(mujoco, spec)
+    counted = set().union(*bodies.values()) if bodies else set()
+    legacy = {source["name"]: source["id"] for source in sources if source["legacy_inertia"] and source["name"] in counted}
+    closed = {name for name, mesh in legacy.items() if is_closed(model, mesh)}
+    notes = [
+        f"body '{body}': mass and inertia inferred from meshes that are not closed ({', '.join(sorted(used - closed))}); "
+        "give it an <inertial>"
+        for body, used in bodies.items()
+        if used & set(legacy) - closed
+    ]
+    if not closed:
+        return model, notes
+    again = mujoco.MjSpec.from_file(path)
+    apply_edits(mujoco, again, edits)
+    file_names = {source["file"]: source["name"] for source in sources}
+    for mesh in again.meshes:
+        if (mesh.name or file_names.get(mesh.file)) in closed:
+            mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_EXACT
+    try:
+        exact = again.compile()
+    except ValueError:  # inside-out meshes have no exact volume
+        return model, notes
+    changed = np.flatnonzero(~np.isclose(exact.body_mass, model.body_mass, rtol=1e-5, atol=0.0))
+    for body in changed:
+        notes.append(
+            f"body '{name_of(mujoco, model, 'mjOBJ_BODY', body)}': mass {exact.body_mass[body]:.6g} kg from the exact "
+            f"volume of its meshes; MuJoCo's default rule would give {model.body_mass[body]:.6g} kg"
         )
-        if used:
-            notes.append(
-                f"body '{body.name}': mass and inertia inferred from meshes that are not closed ({', '.join(used)}); give an <inertial>"
-            )
-    return notes
+    return (exact if len(changed) else model), notes
 
 
 def name_of(mujoco, model, kind: str, index: int) -> str:
@@ -232,7 +230,7 @@ def run(request: dict) -> dict:
     sources = mesh_sources(spec)
     for source in sources:
         source["name"] = name_of(mujoco, model, "mjOBJ_MESH", source["id"])
-    model, notes = compile_exact(mujoco, request["path"], request.get("edits", {}), model, sources)
+    model, notes = compile_exact(mujoco, spec, request["path"], request.get("edits", {}), model, sources)
 
     fields = model_fields(model)
     arrays, unknown = {}, []

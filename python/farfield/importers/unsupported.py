@@ -60,7 +60,8 @@ def check(model: Compiled, names: dict[str, list[str]], report: Report) -> None:
         report.warn(note)
     for field, default, kind, text in WARNED:
         if field in model.arrays:
-            report.warn_elements(kind, _differing(model[field], default, names[kind]), text)
+            relevant = _relevant(model, field)
+            report.warn_elements(kind, [names[kind][k] for k in _rows(model[field], default) if relevant[k]], text)
     owner = _dof_owners(model)
     for field, default, text in WARNED_DOFS:
         if field in model.arrays:
@@ -75,6 +76,15 @@ def check(model: Compiled, names: dict[str, list[str]], report: Report) -> None:
         report.warn(f"not imported, as they move nothing: {', '.join(counts)}")
     if model.unknown_fields:
         report.warn(f"MuJoCo {model.version} has fields unknown to this importer: {', '.join(model.unknown_fields)}")
+
+
+def _relevant(model: Compiled, field: str) -> np.ndarray:
+    """Elements for which a field can matter: limit parameters need a limit, contact parameters need contact."""
+    if field in ("jnt_solref", "jnt_solimp", "jnt_margin"):
+        return model["jnt_limited"] != 0
+    if field.startswith("geom_"):
+        return (model["geom_contype"] != 0) | (model["geom_conaffinity"] != 0)
+    return np.ones(len(model[field]), dtype=bool)
 
 
 def _rows(values: np.ndarray, default: float | tuple) -> np.ndarray:

@@ -24,6 +24,7 @@ from urllib.parse import unquote, urlparse
 import numpy as np
 
 from farfield.importers.errors import SceneFileError
+from farfield.importers.meshes import read_obj, write_converted
 from farfield.importers.report import Report, listed
 
 READABLE = {".stl", ".obj", ".msh"}
@@ -197,12 +198,15 @@ def resolve(uri: str, source: Path, package_dirs: Sequence[Path]) -> Path | None
 
 def _localize(original: Path, folder: Path, stem: str) -> str:
     suffix = original.suffix.lower()
-    if suffix in READABLE and not (suffix == ".stl" and _is_text_stl(original)):
+    if suffix == ".obj" and _has_objects(original):
+        vertices, triangles = read_obj(original)
+    elif suffix not in READABLE or suffix == ".stl" and _is_text_stl(original):
+        vertices, triangles = _load_foreign(original)
+    else:
         shutil.copyfile(original, folder / (stem + suffix))
         return stem + suffix
-    vertices, triangles = _load_foreign(original)
-    write_obj(folder / f"{stem}.obj", vertices, triangles)
-    return f"{stem}.obj"
+    write_converted(folder / f"{stem}.msh", vertices, triangles)
+    return f"{stem}.msh"
 
 
 def _is_text_stl(path: Path) -> bool:
@@ -211,6 +215,12 @@ def _is_text_stl(path: Path) -> bool:
         head = file.read(84)
     count = int.from_bytes(head[80:84], "little")
     return head.startswith(b"solid") and path.stat().st_size != 84 + 50 * count
+
+
+def _has_objects(path: Path) -> bool:
+    """MuJoCo reads only the first object of a Wavefront file."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return sum(line.startswith(("o ", "g ")) for line in file) > 1
 
 
 def _load_foreign(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -224,10 +234,3 @@ def _load_foreign(path: Path) -> tuple[np.ndarray, np.ndarray]:
     if len(triangles) == 0:
         raise SceneFileError(f"{path}: the mesh has no triangles")
     return vertices, triangles
-
-
-def write_obj(path: Path, vertices: np.ndarray, triangles: np.ndarray) -> None:
-    """A Wavefront file that reads back to the same doubles."""
-    with path.open("w", encoding="utf-8") as file:
-        file.writelines(f"v {x!r} {y!r} {z!r}\n" for x, y, z in vertices.tolist())
-        file.writelines(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in triangles.tolist())
