@@ -2,9 +2,12 @@
 /// @file  The module farfield._core. Bindings hold no algorithms.
 #include <nanobind/nanobind.h>
 
+#include "bindings.hpp"
+
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
     m.doc() = "C++ core of farfield.";
     m.attr("__version__") = FARFIELD_VERSION;
+    farfield::python::bind_scene(m);
 }

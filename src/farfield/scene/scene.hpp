@@ -53,8 +53,8 @@ struct Body {
     Eigen::Vector3d position = Eigen::Vector3d::Zero();
     Eigen::Quaterniond orientation = Eigen::Quaterniond::Identity();
     BodyMotion motion = BodyMotion::Dynamic;            ///< Fixed: welded to the parent; Kinematic: child of the world, scripted pose
-    std::vector<Joint> joints;
-    std::optional<Moments> moments;                     ///< in the body frame; from the shapes' densities when absent
+    std::vector<Joint> joints{};
+    std::optional<Moments> moments{};                   ///< in the body frame; from the shapes' densities when absent
 };
 
 enum class ShapeType { Box, Sphere, Capsule, Cylinder, Ellipsoid, Mesh, HalfSpace };

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  The parts of the Python module `farfield._core`; bindings/module.cpp calls them in order.
+#include <nanobind/nanobind.h>
+
+namespace farfield::python {
+
+void bind_scene(nanobind::module_& m);
+
+}  // namespace farfield::python
