@@ -6,5 +6,7 @@
 namespace farfield::python {
 
 void bind_scene(nanobind::module_& m);
+void bind_model(nanobind::module_& m);
+void bind_dynamics(nanobind::module_& m);
 
 }  // namespace farfield::python

@@ -10,4 +10,6 @@ NB_MODULE(_core, m) {
     m.doc() = "C++ core of farfield.";
     m.attr("__version__") = FARFIELD_VERSION;
     farfield::python::bind_scene(m);
+    farfield::python::bind_model(m);
+    farfield::python::bind_dynamics(m);
 }

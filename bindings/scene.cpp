@@ -441,7 +441,8 @@ void bind_scene(nb::module_& m) {
                         field("ties", &Scene::ties, "Linear ties between joints."),
                         field("exclude_contacts", &Scene::exclude_contacts, "Pairs of body names that never touch."),
                         field("include_contacts", &Scene::include_contacts, "Pairs of body names that may touch."),
-                        field("keyframes", &Scene::keyframes, "Named states.")});
+                        field("keyframes", &Scene::keyframes, "Named states."),
+                        field("warnings", &Scene::warnings, "What an importer could not carry over.")});
     bind_setters(class_, table);
     bind_tree_builders(class_, tables);
     bind_other_builders(class_, tables);

@@ -11,7 +11,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-void require(const RowMatrix& values, Eigen::Index rows, Eigen::Index cols, const char* place, const char* what) {
+void require(const Eigen::Ref<const RowMatrix>& values, Eigen::Index rows, Eigen::Index cols, const char* place, const char* what) {
     if (values.rows() != rows || values.cols() != cols) {
         fail(place, ": ", what, " has shape (", values.rows(), ", ", values.cols(), "), expected (", rows, ", ", cols, ")");
     }

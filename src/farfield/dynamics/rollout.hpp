@@ -57,10 +57,14 @@ struct Trajectory {
                                                     const std::vector<RolloutInput>& inputs, const StepOptions& options, ThreadPool& pool,
                                                     std::shared_ptr<const contact::ContactPotential> contact = nullptr);
 
-/// Loss partials per state; an empty matrix is zero. dL/dq, dL/dv: (steps + 1, num_dofs), tangent;
+/// A view of rows owned by the caller.
+using ConstRows = Eigen::Map<const RowMatrix>;
+[[nodiscard]] inline ConstRows view(const RowMatrix& rows) { return {rows.data(), rows.rows(), rows.cols()}; }
+
+/// Loss partials per state; an empty view is zero. dL/dq, dL/dv: (steps + 1, num_dofs), tangent;
 /// dL/dpose: (steps + 1, 6 num_bodies), per body by the position of its origin, then by a rotation vector, world axes.
 struct LossPartials {
-    RowMatrix dL_dq, dL_dv, dL_dpose;
+    ConstRows dL_dq{nullptr, 0, 0}, dL_dv{nullptr, 0, 0}, dL_dpose{nullptr, 0, 0};
 };
 
 struct RolloutGradient {

@@ -158,7 +158,7 @@ void fields(Archive& archive, As<Archive, NamePair>& pair) {
 
 template <class Archive>
 void fields(Archive& archive, As<Archive, Scene>& scene) {
-    auto& [name, gravity, bodies, meshes, shapes, actuators, ties, exclude_contacts, include_contacts, keyframes] = scene;
+    auto& [name, gravity, bodies, meshes, shapes, actuators, ties, exclude_contacts, include_contacts, keyframes, warnings] = scene;
     archive("name", name);
     archive("gravity", gravity);
     archive("bodies", bodies);
@@ -169,6 +169,7 @@ void fields(Archive& archive, As<Archive, Scene>& scene) {
     archive("exclude_contacts", exclude_contacts);
     archive("include_contacts", include_contacts);
     archive("keyframes", keyframes);
+    archive("warnings", warnings);
 }
 
 /// C++ -> JSON.

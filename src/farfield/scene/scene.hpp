@@ -114,6 +114,7 @@ struct Scene {
     std::vector<Tie> ties;
     std::vector<std::pair<std::string, std::string>> exclude_contacts, include_contacts;  ///< body names
     std::vector<Keyframe> keyframes;
+    std::vector<std::string> warnings;                   ///< what an importer could not carry over; shown by the model
 };
 
 }  // namespace farfield
