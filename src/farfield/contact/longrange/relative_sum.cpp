@@ -22,6 +22,12 @@ void add_rank_one(const Vector6d& u, double factor, Matrix6d& hessian) {
     }
 }
 
+void add_symmetric_product(const Vector6d& u, const Vector6d& w, double factor, Matrix6d& hessian) {
+    for (int j = 0; j < 6; ++j) {
+        for (int i = j; i < 6; ++i) hessian(i, j) += factor * (u[i] * w[j] + w[i] * u[j]);
+    }
+}
+
 void add_rotation_terms(const Vector3d& force, const Vector3d& arm, Matrix6d& hessian) {
     const double trace = force.dot(arm);
     for (int j = 0; j < 3; ++j) {

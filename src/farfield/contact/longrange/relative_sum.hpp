@@ -26,6 +26,9 @@ struct RelativeSum {
 /// hessian += factor u u^T, lower triangle.
 void add_rank_one(const Vector6d& u, double factor, Matrix6d& hessian);
 
+/// hessian += factor (u w^T + w u^T), lower triangle.
+void add_symmetric_product(const Vector6d& u, const Vector6d& w, double factor, Matrix6d& hessian);
+
 /// What the curvature of exp(w) adds for a force (an energy derivative) at an arm from o: sym(f arm^T) - (f.arm) 1 in the ww block.
 void add_rotation_terms(const Eigen::Vector3d& force, const Eigen::Vector3d& arm, Matrix6d& hessian);
 
