@@ -174,7 +174,7 @@ bool solve_leaves(const Shape& a, const RotatedShape& rotated_a, const Shape& b,
     table.entries.resize(work.leaves.size());
     for (std::size_t k = 0; k < work.leaves.size(); ++k) {
         const LeafPair& leaf = work.leaves[k];
-        table.entries[k] = {leaf.key, leaf.triangle_a, leaf.triangle_b, frame.rotation_a.transpose() * leaf.plane.normal,
+        table.entries[k] = {leaf.key, frame.rotation_a.transpose() * leaf.plane.normal,
                             leaf.plane.offset + leaf.plane.normal.dot(frame.origin_a - leaf.origin)};
     }
     return true;

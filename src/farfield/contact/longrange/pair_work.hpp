@@ -69,7 +69,6 @@ struct PairWork {
 struct PlaneTable {
     struct Entry {
         std::uint64_t key = 0;
-        int triangle_a = 0, triangle_b = 0;
         Eigen::Vector3d normal = Eigen::Vector3d::Zero();
         double offset = 0.0;
     };
