@@ -18,6 +18,8 @@
 #include <Eigen/Dense>
 #include <limits>
 
+#include "farfield/contact/longrange/pair_constants.hpp"
+
 namespace farfield::contact::longrange {
 
 /// The set n . x + d = 0 in the local coordinates of the pair. |n| < 1 carries the magnitude, n points from B to A.
@@ -28,9 +30,6 @@ struct Plane {
 
 /// Columns 0-2: triangle of A, columns 3-5: triangle of B.
 using TrianglePair = Eigen::Matrix<double, 3, 6>;
-
-inline constexpr double kFarValue = 12.0;     ///< limit of P at infinite distance
-inline constexpr int kMaxPairIterations = 60;  ///< nested Newton
 
 struct PairSolution {
     Plane plane;

@@ -6,9 +6,6 @@
 
 namespace farfield::contact::longrange {
 
-/// Relative rounding of a support difference u . (x_i - x_j): gaps below kTouchNoise * max|x| count as touching.
-inline constexpr double kTouchNoise = 2e-15;
-
 /// Direction from the closest point of B to the closest point of A over 9 edge-edge and 6 vertex-face pairs. Not normalised;
 /// for triangles that cross it is one of these directions and separates nothing.
 [[nodiscard]] Eigen::Vector3d closest_point_direction(const Eigen::Matrix<double, 3, 6>& x);
