@@ -26,14 +26,16 @@ void add_height(const HalfSpaceFrame& frame, const Vector3d& arm, double adjoint
 
 }  // namespace
 
-LaggedContact lag_contact(const LeafPair& leaf, const TrianglePair& arms, FrictionForm form) {
-    const double length = leaf.plane.normal.norm();
+LaggedContact lag_contact(const PairWork& work, std::size_t leaf, FrictionForm form) {
+    const TrianglePair arms = work.batch.arms(leaf);
+    const SlackPlane plane = work.batch.plane(leaf);
+    const double length = plane.normal.norm(), scale = work.leaves[leaf].weight * work.leaves[leaf].share;
     LaggedContact contact;
-    contact.normal = leaf.plane.normal / length;
+    contact.normal = plane.normal / length;
     for (int k = 0; k < 6; ++k) {
-        const double height = leaf.plane.normal.dot(arms.col(k) - leaf.origin) + leaf.plane.offset;  // sigma s
+        const double height = plane.normal.dot(arms.col(k) - arms.col(0)) + plane.slack;  // sigma s
         FrictionPoint& point = contact.points[at(k)];
-        point.load = leaf.weight * leaf.share * length / (height * height);
+        point.load = scale * length / (height * height);
         point.position = arms.col(k);
         if (form == FrictionForm::Projected) point.position -= height / length * contact.normal;
     }
@@ -53,12 +55,13 @@ void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, cons
     }
 }
 
-void pull_back_contact(const LeafPair& leaf, const TrianglePair& arms, const PairFrame& frame, FrictionForm form,
+void pull_back_contact(const PairWork& work, std::size_t leaf, const PairFrame& frame, FrictionForm form,
                        const FrictionAdjoint& adjoint, const std::array<FrictionPoint, 6>& points, PreviousAdjoint& previous,
                        double& weight) {
-    const TrianglePair x = arms.colwise() - leaf.origin;
-    const Vector3d& n = leaf.plane.normal;
-    const double length = n.norm(), d = leaf.plane.offset, scale = leaf.weight * leaf.share;
+    const TrianglePair arms = work.batch.arms(leaf), x = arms.colwise() - pair_origin(arms);
+    const Plane plane = local_plane(x, work.batch.plane(leaf));
+    const Vector3d& n = plane.normal;
+    const double length = n.norm(), d = plane.offset, scale = work.leaves[leaf].weight * work.leaves[leaf].share;
     const Vector3d unit = n / length;
     Vector3d unit_bar = adjoint.normal, n_bar = Vector3d::Zero();
     double d_bar = 0.0, length_bar = 0.0;
@@ -86,7 +89,7 @@ void pull_back_contact(const LeafPair& leaf, const TrianglePair& arms, const Pai
     n_bar += (unit_bar - unit * unit.dot(unit_bar)) / length + length_bar * unit;
     // the plane is the minimiser of L: dp = -Hpp^-1 L_px dx
     const Vector4d p_bar(n_bar.x(), n_bar.y(), n_bar.z(), d_bar);
-    const Vector4d r = plane_derivatives(x, leaf.plane).hessian.ldlt().solve(p_bar);
+    const Vector4d r = plane_derivatives(x, plane).hessian.ldlt().solve(p_bar);
     for (int k = 0; k < 6; ++k) {
         const double r1 = 1.0 / s[k], r2 = r1 * r1;
         x_bar.col(k) += side(k) * r2 * r.head<3>() - 2.0 * r2 * r1 * (x.col(k).dot(r.head<3>()) + r[3]) * n;

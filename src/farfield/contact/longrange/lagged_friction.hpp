@@ -38,7 +38,8 @@ struct LaggedHalfSpace {
     [[nodiscard]] PlaneContact plane() const { return {frame.normal, points, points.size()}; }
 };
 
-[[nodiscard]] LaggedContact lag_contact(const LeafPair& leaf, const TrianglePair& arms, FrictionForm form);
+/// A leaf of solved work.
+[[nodiscard]] LaggedContact lag_contact(const PairWork& work, std::size_t leaf, FrictionForm form);
 void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential, FrictionForm form,
                     LaggedHalfSpace& lagged);
 
@@ -48,7 +49,7 @@ struct PreviousAdjoint {
 };
 
 /// Takes the adjoint of a lagged contact to the vertices it came from. `weight` receives W dphi/dW.
-void pull_back_contact(const LeafPair& leaf, const TrianglePair& arms, const PairFrame& frame, FrictionForm form,
+void pull_back_contact(const PairWork& work, std::size_t leaf, const PairFrame& frame, FrictionForm form,
                        const FrictionAdjoint& adjoint, const std::array<FrictionPoint, 6>& points, PreviousAdjoint& previous,
                        double& weight);
 /// Takes W dphi/dW of every leaf, summed per band node, to the node centres. Consumes `band_weights`.

@@ -127,7 +127,7 @@ void LongRange::pair_derivatives(const Placed& p, double weight, double coeffici
                                      options_.derivative_tolerance, own.planes, work);
         if (!result.finite) return;
         RelativeSum sum;
-        sum_derivatives(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, work, sum);
+        sum_derivatives(form_, work, sum);
         const PairDerivatives d = to_body_charts(sum, frame.origin_a, frame.origin_b);
         add_in_pair_order(true, weight, stacked(d.wrench_a, d.wrench_b), d.hessian, gradient, block.hessian);
         result.energy += sum.value;
@@ -175,9 +175,8 @@ void LongRange::pair_lag(const Placed& p, Memory& memory, PairScratch& scratch) 
     }
     own.mesh_friction.frame = frame;
     own.mesh_friction.contacts.clear();
-    for (const LeafPair& leaf : work.leaves) {
-        const TrianglePair arms = leaf_arms(leaf, *p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame);
-        own.mesh_friction.contacts.push_back(lag_contact(leaf, arms, options_.friction));
+    for (std::size_t k = 0; k < work.leaves.size(); ++k) {
+        own.mesh_friction.contacts.push_back(lag_contact(work, k, options_.friction));
     }
 }
 
@@ -204,7 +203,6 @@ void LongRange::pair_friction_vjp(const Placed& now, const Placed& start, double
         const SlipModel model = slip_model(dt, false);
         scratch.band_weights.assign(scratch.work.bands.size(), 0.0);
         for (std::size_t k = 0; k < scratch.work.leaves.size(); ++k) {
-            const LeafPair& leaf = scratch.work.leaves[k];
             std::array<FrictionPoint, 6> points;
             const FrictionAdjoint adjoint =
                 friction_vjp(own.mesh_friction.contacts[k].plane(), a, b, model, twist_a, twist_b, points);
@@ -212,10 +210,9 @@ void LongRange::pair_friction_vjp(const Placed& now, const Placed& start, double
             previous.a += adjoint.previous_a;
             previous.b += adjoint.previous_b;
             double weight = 0.0;
-            const TrianglePair arms =
-                leaf_arms(leaf, *start.shape_a, *start.rotated_a, *start.shape_b, *start.rotated_b, frame);
-            pull_back_contact(leaf, arms, frame, options_.friction, adjoint, points, previous, weight);
-            if (leaf.parent >= 0) scratch.band_weights[at(leaf.parent)] += weight;
+            pull_back_contact(scratch.work, k, frame, options_.friction, adjoint, points, previous, weight);
+            const int parent = scratch.work.leaves[k].parent;
+            if (parent >= 0) scratch.band_weights[at(parent)] += weight;
         }
         pull_back_bands(scratch.work, frame, scratch.band_weights, previous);
     }

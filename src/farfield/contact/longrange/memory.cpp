@@ -9,7 +9,7 @@ namespace farfield::contact::longrange {
 
 namespace {
 
-constexpr std::size_t kPerPlane = 6;        // key (two halves), normal, offset
+constexpr std::size_t kPerPlane = 6;        // key (two halves), normal, slack
 constexpr double kHalf = 4294967296.0;      // 2^32
 
 }  // namespace
@@ -21,8 +21,8 @@ std::vector<double> Memory::save() const {
         for (const PlaneTable::Entry& entry : pair.planes.entries) {
             values.push_back(static_cast<double>(entry.key >> 32));
             values.push_back(static_cast<double>(entry.key & 0xffffffffu));
-            values.insert(values.end(), entry.normal.begin(), entry.normal.end());
-            values.push_back(entry.offset);
+            values.insert(values.end(), entry.plane.normal.begin(), entry.plane.normal.end());
+            values.push_back(entry.plane.slack);
         }
     }
     return values;
@@ -42,8 +42,7 @@ void Memory::restore(const std::vector<double>& values) {
             const double high = values[at], low = values[at + 1];
             if (!(high >= 0.0 && high < kHalf && low >= 0.0 && low < kHalf)) foreign();
             entry.key = (static_cast<std::uint64_t>(high) << 32) | static_cast<std::uint64_t>(low);
-            entry.normal = {values[at + 2], values[at + 3], values[at + 4]};
-            entry.offset = values[at + 5];
+            entry.plane = {{values[at + 2], values[at + 3], values[at + 4]}, values[at + 5]};
             at += kPerPlane;
         }
     }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "farfield/math/rotation.hpp"
+
 namespace farfield::contact::longrange {
 
 namespace {
@@ -101,6 +103,24 @@ void add_far_terms(const PotentialForm& form, PairWork& work, RelativeSum& sum) 
     }
 }
 
+void add_leaves(const PotentialForm& form, PairWork& work, RelativeSum& sum) {
+    work.weights.clear();
+    for (const LeafPair& leaf : work.leaves) work.weights.push_back(leaf.weight * leaf.share);
+    PairSums sums;
+    accumulate_pairs(work.batch, 0, work.leaves.size(), work.weights.data(), sums);
+    const Eigen::Matrix3d& g = sums.moment_a;
+    sum.gradient.head<3>() += sums.force;
+    sum.gradient.tail<3>() += axial(g);
+    sum.hessian += sums.material;
+    sum.hessian.bottomRightCorner<3, 3>() += 0.5 * (g + g.transpose()) - g.trace() * Eigen::Matrix3d::Identity();
+    for (std::size_t k = 0; k < work.leaves.size(); ++k) {
+        const LeafPair& leaf = work.leaves[k];
+        const double value = work.batch.value(k) - kFarValue + form.far_value;
+        sum.value += work.weights[k] * value;
+        if (leaf.parent >= 0) add_to_parent(work, leaf.parent, leaf.share * value, leaf.share * work.batch.gradient(k));
+    }
+}
+
 void add_bands(PairWork& work, RelativeSum& sum) {
     for (std::size_t k = work.bands.size(); k-- > 0;) {  // children come after their parent
         const BandNode& band = work.bands[k];
@@ -141,41 +161,32 @@ void traverse(const Shape& a, const RotatedShape& rotated_a, const Shape& b, con
     Traversal(a, rotated_a, b, rotated_b, frame, form, work).visit(0, 0, -1, 1.0);
 }
 
-TrianglePair leaf_arms(const LeafPair& leaf, const Shape& a, const RotatedShape& rotated_a, const Shape& b,
-                       const RotatedShape& rotated_b, const PairFrame& frame) {
-    TrianglePair arms;
-    for (int k = 0; k < 3; ++k) {
-        arms.col(k) = rotated_a.vertices[at(a.triangles[at(leaf.triangle_a)][k])] + frame.origin_a;
-        arms.col(3 + k) = rotated_b.vertices[at(b.triangles[at(leaf.triangle_b)][k])] + frame.origin_b;
-    }
-    return arms;
-}
-
 bool solve_leaves(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
                   const PairFrame& frame, double tolerance, PlaneTable& table, PairWork& work) {
+    work.batch.clear();
     std::size_t old = 0;
-    for (LeafPair& leaf : work.leaves) {
-        TrianglePair x = leaf_arms(leaf, a, rotated_a, b, rotated_b, frame);
-        leaf.origin = pair_origin(x);
-        x.colwise() -= leaf.origin;
-        while (old < table.entries.size() && table.entries[old].key < leaf.key) ++old;
-        Plane warm;
-        const bool known = old < table.entries.size() && table.entries[old].key == leaf.key;
-        if (known) {
-            warm.normal = frame.rotation_a * table.entries[old].normal;
-            warm.offset = table.entries[old].offset - warm.normal.dot(frame.origin_a - leaf.origin);
+    for (const LeafPair& leaf : work.leaves) {
+        TrianglePair arms;
+        for (int k = 0; k < 3; ++k) {
+            arms.col(k) = rotated_a.vertices[at(a.triangles[at(leaf.triangle_a)][k])] + frame.origin_a;
+            arms.col(3 + k) = rotated_b.vertices[at(b.triangles[at(leaf.triangle_b)][k])] + frame.origin_b;
         }
-        const PairSolution solution = solve_pair(x, known ? &warm : nullptr, tolerance);
-        if (!std::isfinite(solution.value)) return false;
-        leaf.plane = solution.plane;
-        leaf.value = solution.value;
-        work.gap = std::min(work.gap, plane_gap(x, leaf.plane));
+        while (old < table.entries.size() && table.entries[old].key < leaf.key) ++old;
+        SlackPlane warm;
+        if (old < table.entries.size() && table.entries[old].key == leaf.key) {
+            warm = {frame.rotation_a * table.entries[old].plane.normal, table.entries[old].plane.slack};
+        }
+        work.batch.add(arms, warm);
+    }
+    solve_pairs(work.batch, tolerance);
+    for (std::size_t k = 0; k < work.leaves.size(); ++k) {
+        if (!std::isfinite(work.batch.value(k))) return false;
+        work.gap = std::min(work.gap, work.batch.gap(k));
     }
     table.entries.resize(work.leaves.size());
     for (std::size_t k = 0; k < work.leaves.size(); ++k) {
-        const LeafPair& leaf = work.leaves[k];
-        table.entries[k] = {leaf.key, frame.rotation_a.transpose() * leaf.plane.normal,
-                            leaf.plane.offset + leaf.plane.normal.dot(frame.origin_a - leaf.origin)};
+        const SlackPlane plane = work.batch.plane(k);
+        table.entries[k] = {work.leaves[k].key, {frame.rotation_a.transpose() * plane.normal, plane.slack}};
     }
     return true;
 }
@@ -185,27 +196,16 @@ double sum_values(const PotentialForm& form, const PairWork& work) {
     for (const FarTerm& far : work.far) {
         value += far.weight * far.share * centred_value(far.term.r + far.spread, form.far_value);
     }
-    for (const LeafPair& leaf : work.leaves) value += leaf.weight * leaf.share * (leaf.value - kFarValue + form.far_value);
+    for (std::size_t k = 0; k < work.leaves.size(); ++k) {
+        value += work.leaves[k].weight * work.leaves[k].share * (work.batch.value(k) - kFarValue + form.far_value);
+    }
     for (const BandNode& band : work.bands) value += band.weight * band.blend.phi * band.centred.value;
     return value;
 }
 
-void sum_derivatives(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
-                     const PairFrame& frame, const PotentialForm& form, PairWork& work, RelativeSum& sum) {
+void sum_derivatives(const PotentialForm& form, PairWork& work, RelativeSum& sum) {
     add_far_terms(form, work, sum);
-    for (const LeafPair& leaf : work.leaves) {
-        const TrianglePair arms = leaf_arms(leaf, a, rotated_a, b, rotated_b, frame);
-        const TrianglePair x = arms.colwise() - leaf.origin;
-        const LeafDerivatives d = leaf_derivatives(x, arms, leaf.plane);
-        const double scale = leaf.weight * leaf.share, value = d.value - kFarValue + form.far_value;
-        sum.value += scale * value;
-        sum.gradient += scale * d.gradient;
-        sum.hessian += scale * d.material;
-        const Eigen::Matrix3d& g = d.moment_a;
-        sum.hessian.bottomRightCorner<3, 3>() +=
-            scale * (0.5 * (g + g.transpose()) - g.trace() * Eigen::Matrix3d::Identity());
-        add_to_parent(work, leaf.parent, leaf.share * value, leaf.share * d.gradient);
-    }
+    add_leaves(form, work, sum);
     add_bands(work, sum);
 }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "farfield/contact/longrange/centred.hpp"
-#include "farfield/contact/longrange/pair_potential.hpp"
+#include "farfield/contact/longrange/pair_lanes.hpp"
 #include "farfield/contact/longrange/relative_sum.hpp"
 #include "farfield/contact/longrange/shape.hpp"
 
@@ -51,26 +51,24 @@ struct LeafPair {
     int parent = -1;
     double weight = 1.0, share = 1.0;
     std::uint64_t key = 0;
-    Eigen::Vector3d origin = Eigen::Vector3d::Zero();  ///< local origin of the plane, relative to o
-    Plane plane;
-    double value = 0.0;                                ///< without `share`, with the far value
 };
 
 struct PairWork {
     std::vector<BandNode> bands;
     std::vector<FarTerm> far;
     std::vector<LeafPair> leaves;
+    PairBatch batch;                 ///< the same leaves in lanes: vertices relative to o, planes, values
+    std::vector<double> weights;     ///< weight * share of each leaf
     double gap = 0.0;  ///< certified lower bound of the distance, in units of the length scale
 
     void clear();
 };
 
-/// Planes of the last successful evaluation in the frame of body A, sorted by key.
+/// Planes of the last successful evaluation, normals in the frame of body A, sorted by key.
 struct PlaneTable {
     struct Entry {
         std::uint64_t key = 0;
-        Eigen::Vector3d normal = Eigen::Vector3d::Zero();
-        double offset = 0.0;
+        SlackPlane plane;
     };
     std::vector<Entry> entries;
 };
@@ -84,17 +82,12 @@ struct PotentialForm {
 void traverse(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
               const PairFrame& frame, const PotentialForm& form, PairWork& work);
 
-/// Columns: corners of both triangles relative to o.
-[[nodiscard]] TrianglePair leaf_arms(const LeafPair& leaf, const Shape& a, const RotatedShape& rotated_a, const Shape& b,
-                                     const RotatedShape& rotated_b, const PairFrame& frame);
-
 /// False when two triangles touch; then `table` is left alone.
 [[nodiscard]] bool solve_leaves(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
                                 const PairFrame& frame, double tolerance, PlaneTable& table, PairWork& work);
 
 [[nodiscard]] double sum_values(const PotentialForm& form, const PairWork& work);
 
-void sum_derivatives(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
-                     const PairFrame& frame, const PotentialForm& form, PairWork& work, RelativeSum& sum);
+void sum_derivatives(const PotentialForm& form, PairWork& work, RelativeSum& sum);
 
 }  // namespace farfield::contact::longrange
