@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Constants of the nested Newton, shared by the scalar reference and the lanes.
+
+namespace farfield::contact::longrange {
+
+inline constexpr double kFarValue = 12.0;       ///< limit of P at infinite distance
+inline constexpr int kMaxPairIterations = 60;   ///< nested Newton
+inline constexpr double kEnergyNoise = 4e-15;   ///< rounding of L per unit of max|x| sum 1/s^2
+inline constexpr double kTouchNoise = 2e-15;    ///< gaps below kTouchNoise max|x| are rounding: the triangles touch
+inline constexpr double kStepCap = 0.9;         ///< of the way to the boundary of the feasible set
+inline constexpr double kArmijo = 1e-4;
+inline constexpr int kMaxHalvings = 60;
+
+}  // namespace farfield::contact::longrange
