@@ -365,7 +365,8 @@ void PairCertifier::leaf(const Node& fixed, const Node& moving, const Interval& 
         leaf_direction_ = quick.n[static_cast<std::size_t>(k)];
         return;
     }
-    alpha_ = std::min(alpha_, advance(surface, interval));
+    const double reached = advance(surface, interval);
+    if (reached < interval.end) alpha_ = std::min(alpha_, reached);
     leaf_direction_ = surface.last;
 }
 
