@@ -7,6 +7,7 @@ namespace farfield::python {
 
 void bind_scene(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
+void bind_contact(nanobind::module_& m);
 void bind_dynamics(nanobind::module_& m);
 
 }  // namespace farfield::python

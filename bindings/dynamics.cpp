@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "contact_model.hpp"
 #include "farfield/base/error.hpp"
 #include "farfield/dynamics/rollout.hpp"
 #include "poses.hpp"
@@ -22,7 +23,7 @@ using Eigen::VectorXd;
 namespace {
 
 using ModelPtr = std::shared_ptr<Model>;
-using ContactPtr = std::shared_ptr<contact::ContactPotential>;
+using ContactPtr = std::shared_ptr<ContactModel>;
 using ConstArray = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
 /// A Python object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar).
@@ -97,7 +98,7 @@ Trajectory run(const ModelPtr& model, const Parameters& parameters, const State&
         input.policy = &*wrapped;
     }
     nb::gil_scoped_release release;
-    return rollout(model, parameters, input, options, contact);
+    return rollout(model, parameters, input, options, contact ? contact->setup(model) : ContactSetup{});
 }
 
 std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Parameters>& parameters, const std::vector<State>& states,
@@ -109,7 +110,7 @@ std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Param
     for (std::size_t k = 0; k < states.size(); ++k) inputs.push_back({.state0 = states[k], .controls = controls[k]});
     nb::gil_scoped_release release;
     ThreadPool pool(threads.value_or(default_num_threads()));
-    return rollout_batch(model, parameters, inputs, options, pool, contact);
+    return rollout_batch(model, parameters, inputs, options, pool, contact ? contact->setup(model) : ContactSetup{});
 }
 
 RolloutGradient run_vjp(const Trajectory& trajectory, const std::optional<ConstArray>& dL_dq, const std::optional<ConstArray>& dL_dv,
@@ -142,8 +143,6 @@ std::vector<RolloutGradient> run_vjp_batch(const std::vector<Trajectory>& trajec
 }  // namespace
 
 void bind_dynamics(nb::module_& m) {
-    nb::class_<contact::ContactPotential>(m, "ContactPotential", "A contact model: the `contact` argument of a rollout.");
-
     nb::class_<StepReport>(m, "StepReport", "The certificate of one step.")
         .def_prop_ro("status", [](const StepReport& r) { return to_string(r.status); }, "'converged', 'max_iterations', 'line_search_failed', 'non_finite' or 'intersecting'.")
         .def_ro("iterations", &StepReport::iterations, "Newton iterations.")
@@ -166,7 +165,7 @@ void bind_dynamics(nb::module_& m) {
         .def_ro("reports", &Trajectory::reports, "One StepReport per step taken.")
         .def_prop_ro("model", [](const Trajectory& t) { return std::const_pointer_cast<Model>(t.model); })
         .def_ro("parameters", &Trajectory::parameters)
-        .def_prop_ro("contact", [](const Trajectory& t) { return std::const_pointer_cast<contact::ContactPotential>(t.contact); })
+        .def_prop_ro("contact", [](const Trajectory& t) { return t.contact.description; }, "The contact model and its options as JSON; empty without contact.")
         .def_prop_ro("dt", [](const Trajectory& t) { return t.options.dt; }, "Time step [s].")
         .def_prop_ro("num_steps", &Trajectory::num_steps, "Steps taken.")
         .def_prop_ro("converged", &Trajectory::converged, "Every step asked for was taken and converged.")
@@ -200,6 +199,7 @@ void bind_dynamics(nb::module_& m) {
           "Simulates len(controls) steps of dt [s] from `state`; controls has shape (steps, num_controls).\n\n"
           "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop [N, N m].\n"
           "script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.\n"
+          "contact: a ContactModel such as LongRange(); its weight and friction are in the parameters.\n"
           "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar) and optional num_parameters.");
     m.def("rollout_batch", &run_batch, "model"_a, "parameters"_a, "states"_a, "controls"_a, nb::kw_only(), "dt"_a = StepOptions{}.dt,
           "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance, "max_iterations"_a = StepOptions{}.max_iterations,

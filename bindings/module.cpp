@@ -11,5 +11,6 @@ NB_MODULE(_core, m) {
     m.attr("__version__") = FARFIELD_VERSION;
     farfield::python::bind_scene(m);
     farfield::python::bind_model(m);
+    farfield::python::bind_contact(m);
     farfield::python::bind_dynamics(m);
 }

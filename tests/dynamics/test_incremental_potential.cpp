@@ -34,7 +34,7 @@ TEST_CASE("incremental potential: gradient and Hessian against differences, ever
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         for (const PdConvention convention : {PdConvention::Standard, PdConvention::Paper}) {
             const Problem p(seed, convention);
-            const StepContext context{*p.model, p.model->default_parameters(), nullptr, p.options};
+            const StepContext context{*p.model, p.model->default_parameters(), nullptr, nullptr, p.options};
             IncrementalPotential objective;
             objective.begin(context, p.now, p.input, nullptr);
             const int n = p.model->num_dofs();
@@ -78,7 +78,7 @@ TEST_CASE("incremental potential: far from the origin nothing is lost") {
     Random random(5);
     State now = testing::random_state(*model, random);
     const StepInput input;
-    const StepContext context{*model, model->default_parameters(), nullptr, StepOptions{}};
+    const StepContext context{*model, model->default_parameters(), nullptr, nullptr, StepOptions{}};
     VectorXd q;
     retract(*model, now.q, 0.01 * now.v, q);
     IncrementalPotential objective;

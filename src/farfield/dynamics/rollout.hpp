@@ -35,7 +35,7 @@ struct RolloutInput {
 struct Trajectory {
     std::shared_ptr<const Model> model;
     Parameters parameters;
-    std::shared_ptr<const contact::ContactPotential> contact;  ///< may be null
+    ContactSetup contact;
     StepOptions options;
     RowMatrix q, v;                 ///< (steps + 1, ...)
     RowMatrix controls;             ///< (steps, num_controls), as applied
@@ -50,12 +50,12 @@ struct Trajectory {
 
 /// Stops at the first step that does not converge (it is recorded, the rows after it are cut off).
 [[nodiscard]] Trajectory rollout(std::shared_ptr<const Model> model, const Parameters& parameters, const RolloutInput& input,
-                                 const StepOptions& options, std::shared_ptr<const contact::ContactPotential> contact = nullptr);
+                                 const StepOptions& options, const ContactSetup& contact = {});
 
 /// Independent rollouts, spread over the pool. Results do not depend on its size.
 [[nodiscard]] std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model, const std::vector<Parameters>& parameters,
                                                     const std::vector<RolloutInput>& inputs, const StepOptions& options, ThreadPool& pool,
-                                                    std::shared_ptr<const contact::ContactPotential> contact = nullptr);
+                                                    const ContactSetup& contact = {});
 
 /// A view of rows owned by the caller.
 using ConstRows = Eigen::Map<const RowMatrix>;

@@ -146,7 +146,7 @@ void validate_trajectory(const Trajectory& t) {
 
 TensorFile to_tensors(const Trajectory& t, const std::string& contact_description, const std::string& place) {
     validate_trajectory(t);
-    if (t.contact && contact_description.empty()) fail("save_trajectory: no contact description, expected one: the trajectory has contact");
+    if (t.contact.potential && contact_description.empty()) fail("save_trajectory: no contact description, expected one: the trajectory has contact");
     TensorFile file;
     set_format(file, kTrajectoryFormat, kVersion);
     put(file, *t.model, place);
