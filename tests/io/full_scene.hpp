@@ -131,6 +131,16 @@ inline bool same(const Moments& a, const Moments& b) {
     return same(a.mass, b.mass) && same(a.first, b.first) && same(a.second, b.second);
 }
 
+// Declared before the templates, which would not find them otherwise.
+inline bool same(const std::pair<std::string, std::string>& a, const std::pair<std::string, std::string>& b) { return a == b; }
+bool same(const Joint& a, const Joint& b);
+bool same(const Body& a, const Body& b);
+bool same(const TriangleMesh& a, const TriangleMesh& b);
+bool same(const Shape& a, const Shape& b);
+bool same(const Actuator& a, const Actuator& b);
+bool same(const Tie& a, const Tie& b);
+bool same(const Keyframe& a, const Keyframe& b);
+
 template <class T>
 bool same(const std::optional<T>& a, const std::optional<T>& b) {
     return a.has_value() == b.has_value() && (!a || same(*a, *b));
@@ -144,8 +154,6 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
     }
     return true;
 }
-
-inline bool same(const std::pair<std::string, std::string>& a, const std::pair<std::string, std::string>& b) { return a == b; }
 
 inline bool same(const Joint& a, const Joint& b) {
     return same(a.name, b.name) && same(a.type, b.type) && same(a.anchor, b.anchor) && same(a.axis, b.axis) && same(a.axis2, b.axis2) &&
