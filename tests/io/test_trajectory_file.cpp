@@ -26,9 +26,10 @@ Trajectory full_trajectory(const StepOptions& options = {.dt = 1.0 / 240.0, .pd_
 }
 
 bool same_report(const StepReport& a, const StepReport& b) {
-    return same(a.status, b.status) && same(a.iterations, b.iterations) && same(a.residual, b.residual) && same(a.min_gap, b.min_gap) &&
-           same(a.shortest_step, b.shortest_step) && same(a.conditioning, b.conditioning) && same(a.kinetic, b.kinetic) &&
-           same(a.potential, b.potential) && same(a.contact, b.contact);
+    return same(a.status, b.status) && same(a.iterations, b.iterations) && same(a.residual, b.residual) &&
+           same(a.min_gap, b.min_gap) && same(a.shortest_step, b.shortest_step) &&
+           same(a.conditioning, b.conditioning) && same(a.kinetic, b.kinetic) && same(a.potential, b.potential) &&
+           same(a.contact, b.contact);
 }
 
 void check_same(const Trajectory& a, const Trajectory& b) {
@@ -121,21 +122,31 @@ TEST_CASE("trajectory arrays that do not fit each other are refused") {
     CHECK(contains(error_after(t, [](TensorFile& f) { set_double(f, "controls", 0, kInfinity); }),
                    "trajectory_from_bytes: trajectory: controls[0, 0] = inf, expected a finite number"));
     CHECK(contains(error_after(t, [](TensorFile& f) { set_double(f, "options.dt", 0, -0.5); }), "dt"));
-    CHECK(contains(error_after(t, [](TensorFile& f) { f.tensors["report.status"].data[0] = 9; }), "tensor 'report.status': 9, expected 0 to 4"));
+    CHECK(contains(error_after(t, [](TensorFile& f) { f.tensors["report.status"].data[0] = 9; }),
+                   "tensor 'report.status': 9, expected 0 to 4"));
     CHECK(contains(error_after(t, [](TensorFile& f) { f.tensors["report.status"].data[0] = 1; }),
                    "step 0 of 6 is max_iterations, expected only the last not to converge"));
-    CHECK(contains(error_after(t, [](TensorFile& f) { f.tensors["report.residual"] = {TensorType::F64, {1}, std::string(8, '\0')}; }),
+    CHECK(contains(error_after(t,
+                               [](TensorFile& f) {
+                                   f.tensors["report.residual"] = {TensorType::F64, {1}, std::string(8, '\0')};
+                               }),
                    "tensor 'report.residual': 1 entries, expected 6"));
-    CHECK(contains(error_after(t, [](TensorFile& f) { f.tensors["script"] = {TensorType::F64, {0, 7}, ""}; }),
+    CHECK(contains(error_after(t,
+                               [](TensorFile& f) {
+                                   f.tensors["script"] = {TensorType::F64, {0, 7}, ""};
+                               }),
                    "script has shape (0, 7), expected (6, 7)"));
-    CHECK(contains(error_after(t, [](TensorFile& f) {
-                       f.tensors["script"] = {TensorType::F64, {7, 7}, std::string(8 * 49, '\0')};
-                       f.tensors["controls"].shape[0] = 7;
-                       f.tensors["controls"].data += f.tensors["controls"].data.substr(0, f.tensors["controls"].data.size() / 6);
-                   }),
+    CHECK(contains(error_after(t,
+                               [](TensorFile& f) {
+                                   f.tensors["script"] = {TensorType::F64, {7, 7}, std::string(8 * 49, '\0')};
+                                   f.tensors["controls"].shape[0] = 7;
+                                   f.tensors["controls"].data +=
+                                       f.tensors["controls"].data.substr(0, f.tensors["controls"].data.size() / 6);
+                               }),
                    "6 steps taken with 7 rows of controls"));
     CHECK(contains(error_after(t, [](TensorFile& f) { f.metadata.erase("contact"); }), "no text 'contact'"));
-    CHECK(contains(error_after(t, [](TensorFile& f) { f.metadata["format"] = "farfield.model"; }), "expected 'farfield.trajectory'"));
+    CHECK(contains(error_after(t, [](TensorFile& f) { f.metadata["format"] = "farfield.model"; }),
+                   "expected 'farfield.trajectory'"));
     Trajectory odd = t;
     odd.v.conservativeResize(3, Eigen::NoChange);
     const TemporaryFolder folder;
@@ -150,7 +161,8 @@ TEST_CASE("a state comes back bit for bit") {
     const State back = load_state(folder / "s");
     CHECK(same(back.q, state.q));
     CHECK(same(back.v, state.v));
-    CHECK(contains(error_of([&] { (void)load_trajectory(folder / "s"); }), "format 'farfield.state', expected 'farfield.trajectory'"));
+    CHECK(contains(error_of([&] { (void)load_trajectory(folder / "s"); }),
+                   "format 'farfield.state', expected 'farfield.trajectory'"));
 }
 
 TEST_SUITE_END();

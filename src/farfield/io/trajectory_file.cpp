@@ -51,7 +51,8 @@ using Column = std::conditional_t<std::is_same_v<Field, double>, Eigen::VectorXd
 template <class Field>
 void set(Field& field, typename Column<Field>::Scalar value, const std::string& place) {
     if constexpr (std::is_enum_v<Field>) {
-        if (value < 0 || value >= count_of(Field{})) fail_file(place, ": ", value, ", expected 0 to ", count_of(Field{}) - 1);
+        if (value < 0 || value >= count_of(Field{}))
+            fail_file(place, ": ", value, ", expected 0 to ", count_of(Field{}) - 1);
         field = static_cast<Field>(value);
     } else {
         field = value;
@@ -102,7 +103,8 @@ void read_columns(TensorReader& reader, Items& items, VisitAll&& visit_all) {
 
 void require_shape(const RowMatrix& values, Eigen::Index rows, Eigen::Index cols, const char* what) {
     if (values.rows() != rows || values.cols() != cols) {
-        fail("trajectory: ", what, " has shape (", values.rows(), ", ", values.cols(), "), expected (", rows, ", ", cols, ")");
+        fail("trajectory: ", what, " has shape (", values.rows(), ", ", values.cols(), "), expected (", rows, ", ",
+             cols, ")");
     }
 }
 
@@ -130,12 +132,14 @@ void validate_trajectory(const Trajectory& t) {
     for (Eigen::Index step = 0; step + 1 < taken; ++step) {
         const StepStatus status = t.reports[static_cast<std::size_t>(step)].status;
         if (status != StepStatus::Converged) {
-            fail("trajectory: step ", step, " of ", taken, " is ", to_string(status), ", expected only the last not to converge");
+            fail("trajectory: step ", step, " of ", taken, " is ", to_string(status),
+                 ", expected only the last not to converge");
         }
     }
     const bool stopped = taken > 0 && t.reports.back().status != StepStatus::Converged;
     if (taken > asked || (taken < asked && !stopped)) {
-        fail("trajectory: ", taken, " steps taken with ", asked, " rows of controls, expected as many, or fewer after a failed step");
+        fail("trajectory: ", taken, " steps taken with ", asked,
+             " rows of controls, expected as many, or fewer after a failed step");
     }
     validate(model, t.state(0), "trajectory: first state");
     require_finite(t.q, stopped ? taken : taken + 1, "q");
@@ -146,7 +150,8 @@ void validate_trajectory(const Trajectory& t) {
 
 TensorFile to_tensors(const Trajectory& t, const std::string& contact_description, const std::string& place) {
     validate_trajectory(t);
-    if (t.contact && contact_description.empty()) fail("save_trajectory: no contact description, expected one: the trajectory has contact");
+    if (t.contact && contact_description.empty())
+        fail("save_trajectory: no contact description, expected one: the trajectory has contact");
     TensorFile file;
     set_format(file, kTrajectoryFormat, kVersion);
     put(file, *t.model, place);
@@ -187,7 +192,8 @@ LoadedTrajectory from_tensors(const TensorFile& file, const std::string& place) 
 
 }  // namespace
 
-void save_trajectory(const std::filesystem::path& path, const Trajectory& trajectory, const std::string& contact_description) {
+void save_trajectory(const std::filesystem::path& path, const Trajectory& trajectory,
+                     const std::string& contact_description) {
     write_tensor_file(path, to_tensors(trajectory, contact_description, file_place(path)));
 }
 

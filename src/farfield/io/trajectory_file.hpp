@@ -20,11 +20,13 @@ struct LoadedTrajectory {
 
 /// `contact_description`: a text from which the caller can build trajectory.contact again; needed exactly when that is there.
 /// Throws std::invalid_argument when the trajectory's arrays do not fit each other.
-void save_trajectory(const std::filesystem::path& path, const Trajectory& trajectory, const std::string& contact_description = "");
+void save_trajectory(const std::filesystem::path& path, const Trajectory& trajectory,
+                     const std::string& contact_description = "");
 [[nodiscard]] LoadedTrajectory load_trajectory(const std::filesystem::path& path);
 
 /// The bytes that save_trajectory would write.
-[[nodiscard]] std::string trajectory_to_bytes(const Trajectory& trajectory, const std::string& contact_description = "");
+[[nodiscard]] std::string trajectory_to_bytes(const Trajectory& trajectory,
+                                              const std::string& contact_description = "");
 [[nodiscard]] LoadedTrajectory trajectory_from_bytes(std::string_view bytes);
 
 void save_state(const std::filesystem::path& path, const State& state);
