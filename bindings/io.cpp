@@ -25,7 +25,12 @@ using namespace nb::literals;
 namespace {
 
 using Path = std::filesystem::path;
-using ModelAndParameters = std::pair<std::shared_ptr<const Model>, Parameters>;
+using ModelAndParameters = std::pair<std::shared_ptr<Model>, Parameters>;
+
+/// Python knows no const: a Model offers nothing that changes it.
+ModelAndParameters as_pair(LoadedModel loaded) {
+    return {std::const_pointer_cast<Model>(loaded.model), std::move(loaded.parameters)};
+}
 
 /// FileError is an OSError. Its text may hold a path that is not UTF-8: such bytes are shown as replacement characters.
 void bind_error(nb::module_& m) {
@@ -60,8 +65,7 @@ void bind_model_files(nb::module_& m) {
         "load_model",
         [](const Path& path) -> ModelAndParameters {
             const nb::gil_scoped_release unlocked;
-            LoadedModel loaded = load_model(path);
-            return {std::move(loaded.model), std::move(loaded.parameters)};
+            return as_pair(load_model(path));
         },
         "path"_a, "What save_model wrote. Raises FileError when the file is missing, truncated, foreign or damaged.");
     m.def(
@@ -79,8 +83,7 @@ void bind_model_files(nb::module_& m) {
         [](const nb::bytes& data) -> ModelAndParameters {
             const std::string_view bytes(data.c_str(), data.size());
             const nb::gil_scoped_release unlocked;
-            LoadedModel loaded = model_from_bytes(bytes);
-            return {std::move(loaded.model), std::move(loaded.parameters)};
+            return as_pair(model_from_bytes(bytes));
         },
         "data"_a, "The model and parameters of model_to_bytes.");
 }

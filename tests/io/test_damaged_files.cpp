@@ -221,7 +221,7 @@ std::size_t peak_memory() {
     return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
 }
 
-const std::vector<std::pair<const char*, Mutation>> kMutations{
+const std::vector<std::pair<std::string, Mutation>> kMutations{
     {"truncate", truncate},       {"flip", flip},
     {"splice", splice},           {"edit_length", edit_length},
     {"edit_header", edit_header}, {"edit_scene", edit_scene},
@@ -241,7 +241,6 @@ TEST_CASE("damaged model files load or are refused") {
             attack(bytes, mutation, 500, random, [](const std::string& damaged) { (void)model_from_bytes(damaged); });
         CAPTURE(name);
         CHECK(outcome.refused > 0);
-        MESSAGE(name << ": " << outcome.refused << " refused, " << outcome.loaded << " loaded");
     }
     CHECK(peak_memory() - before < std::size_t{1} << 30);
 }

@@ -313,7 +313,10 @@ class Reader {
     static void decode(const json& value, const std::string& place, std::vector<T>& out) {
         if (!value.is_array()) wrong(value, place, "a list");
         out.clear();
-        for (const json& item : value) decode(item, place + "[" + std::to_string(out.size()) + "]", out.emplace_back());
+        for (const json& item : value) {
+            const std::string item_place = place + "[" + std::to_string(out.size()) + "]";
+            decode(item, item_place, out.emplace_back());
+        }
     }
 
     template <class T>
