@@ -9,5 +9,6 @@ void bind_scene(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_contact(nanobind::module_& m);
 void bind_dynamics(nanobind::module_& m);
+void bind_io(nanobind::module_& m);
 
 }  // namespace farfield::python

@@ -180,6 +180,7 @@ void bind_dynamics(nb::module_& m) {
             return t.state(index);
         }, "step"_a, "State after `step` steps; negative counts from the end.")
         .def("poses", &poses_of, "World placement of every body at every state, shape (steps + 1, num_bodies, 7): position [m], quaternion (w, x, y, z).")
+        .def("_set_contact", [](Trajectory& t, ContactModel& contact) { t.contact = contact.setup(t.model); }, "contact"_a)
         .def("__len__", &Trajectory::num_steps)
         .def("__repr__", [](const Trajectory& t) {
             return "Trajectory(steps=" + std::to_string(t.num_steps()) + ", dt=" + std::to_string(t.options.dt) + (t.converged() ? ", converged)" : ", NOT converged)");

@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
     farfield::python::bind_model(m);
     farfield::python::bind_contact(m);
     farfield::python::bind_dynamics(m);
+    farfield::python::bind_io(m);
 }

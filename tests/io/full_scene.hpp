@@ -19,27 +19,58 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Numbers without a short decimal form, so that a lossy writer is caught.
 inline std::vector<Body> full_bodies() {
     const Eigen::Quaterniond tilted(Eigen::AngleAxisd(1.0 / 3.0, Eigen::Vector3d(0.1, -0.7, 0.3).normalized()));
-    const Moments moments{.mass = 1.0 / 3.0, .first = {0.01 / 3.0, -0.02 / 7.0, 0.0},
+    const Moments moments{.mass = 1.0 / 3.0,
+                          .first = {0.01 / 3.0, -0.02 / 7.0, 0.0},
                           .second = Eigen::Vector3d(0.1 / 3.0, 0.2 / 3.0, 0.3 / 7.0).asDiagonal()};
     std::vector<Body> bodies{Body{.name = "world", .motion = BodyMotion::Fixed}};
-    bodies.push_back({.name = "Rümpf 胴体", .position = {0.1, -1.0 / 7.0, 3.0}, .orientation = tilted,
-                      .joints = {{.name = "frei", .type = JointType::Free, .damping = 1e-3 / 3.0}}, .moments = moments});
-    bodies.push_back({.name = "arm \"quoted\" \\ \n", .parent = 1, .position = {0.5, 0.0, -0.0},
-                      .joints = {{.name = "épaule", .type = JointType::Hinge, .anchor = {1e-300, 0.1 / 3.0, 0.0}, .axis = {0.3, 0.4, 0.5},
-                                  .reference = 0.1, .range = Range{-1.0 / 3.0, kInfinity}, .limit_stiffness = 1e3 / 7.0,
-                                  .damping = 0.1, .armature = 0.01 / 3.0, .stiffness = 2.0 / 3.0, .spring_reference = -0.2},
-                                 {.name = "slide", .type = JointType::Slide, .axis = {1.0, 0.0, 0.0}, .range = Range{-0.1, 0.2}}},
+    bodies.push_back({.name = "Rümpf 胴体",
+                      .position = {0.1, -1.0 / 7.0, 3.0},
+                      .orientation = tilted,
+                      .joints = {{.name = "frei", .type = JointType::Free, .damping = 1e-3 / 3.0}},
                       .moments = moments});
-    bodies.push_back({.name = "universal", .parent = 2, .position = {0.5, 0.0, 0.0},
-                      .joints = {{.name = "u", .type = JointType::Universal, .axis = {1.0, 0.0, 0.0}, .axis2 = {0.0, 0.6, 0.8},
-                                  .range = Range{-0.5, 0.5}, .range2 = Range{-0.25, 1.0 / 3.0}}}});
-    bodies.push_back({.name = "ball", .parent = 3, .position = {0.7, 0.0, 0.0},
+    bodies.push_back(
+        {.name = "arm \"quoted\" \\ \n",
+         .parent = 1,
+         .position = {0.5, 0.0, -0.0},
+         .joints = {{.name = "épaule",
+                     .type = JointType::Hinge,
+                     .anchor = {1e-300, 0.1 / 3.0, 0.0},
+                     .axis = {0.3, 0.4, 0.5},
+                     .reference = 0.1,
+                     .range = Range{-1.0 / 3.0, kInfinity},
+                     .limit_stiffness = 1e3 / 7.0,
+                     .damping = 0.1,
+                     .armature = 0.01 / 3.0,
+                     .stiffness = 2.0 / 3.0,
+                     .spring_reference = -0.2},
+                    {.name = "slide", .type = JointType::Slide, .axis = {1.0, 0.0, 0.0}, .range = Range{-0.1, 0.2}}},
+         .moments = moments});
+    bodies.push_back({.name = "universal",
+                      .parent = 2,
+                      .position = {0.5, 0.0, 0.0},
+                      .joints = {{.name = "u",
+                                  .type = JointType::Universal,
+                                  .axis = {1.0, 0.0, 0.0},
+                                  .axis2 = {0.0, 0.6, 0.8},
+                                  .range = Range{-0.5, 0.5},
+                                  .range2 = Range{-0.25, 1.0 / 3.0}}}});
+    bodies.push_back({.name = "ball",
+                      .parent = 3,
+                      .position = {0.7, 0.0, 0.0},
                       .joints = {{.name = "b", .type = JointType::Ball, .range = Range{0.0, 2.0}, .damping = 0.5}}});
-    bodies.push_back({.name = "tied", .parent = 1, .position = {-0.6, 0.0, 0.0},
+    bodies.push_back({.name = "tied",
+                      .parent = 1,
+                      .position = {-0.6, 0.0, 0.0},
                       .joints = {{.name = "t", .type = JointType::Hinge, .axis = {0.0, 1.0, 0.0}}}});
-    bodies.push_back({.name = "held", .parent = 5, .position = {-0.5, 0.0, 0.0}, .joints = {{.name = "f", .type = JointType::Fixed}}});
+    bodies.push_back({.name = "held",
+                      .parent = 5,
+                      .position = {-0.5, 0.0, 0.0},
+                      .joints = {{.name = "f", .type = JointType::Fixed}}});
     bodies.push_back({.name = "welded", .parent = 5, .position = {-0.5, 0.4, 0.0}, .motion = BodyMotion::Fixed});
-    bodies.push_back({.name = "scripted", .position = {2.0, 2.0 / 3.0, 1.0}, .orientation = tilted, .motion = BodyMotion::Kinematic});
+    bodies.push_back({.name = "scripted",
+                      .position = {2.0, 2.0 / 3.0, 1.0},
+                      .orientation = tilted,
+                      .motion = BodyMotion::Kinematic});
     return bodies;
 }
 
@@ -47,10 +78,29 @@ inline std::vector<Shape> full_shapes() {
     const Eigen::Quaterniond turned(Eigen::AngleAxisd(0.3, Eigen::Vector3d::UnitX()));
     return {{.name = "ground", .body = 0, .type = ShapeType::HalfSpace, .position = {0.0, 0.0, -1.0}, .friction = 0.9},
             {.name = "b", .body = 1, .type = ShapeType::Box, .size = {0.1 / 3.0, 0.2, 0.3}, .density = 700.0 / 3.0},
-            {.name = "m", .body = 2, .type = ShapeType::Mesh, .position = {0.0, 0.1, 0.0}, .orientation = turned, .mesh = 1},
-            {.name = "c", .body = 3, .type = ShapeType::Capsule, .size = {0.05, 0.1 / 3.0, 0.0}, .density = 500.0, .resolution = 5},
-            {.name = "y", .body = 4, .type = ShapeType::Cylinder, .size = {0.05, 0.1, 0.0}, .group = 4, .collides_with = 0xfffffff5},
-            {.name = "s", .body = 5, .type = ShapeType::Sphere, .size = {0.05, 0.0, 0.0}, .color = {0.1, 0.2, 1.0 / 3.0, 0.5}},
+            {.name = "m",
+             .body = 2,
+             .type = ShapeType::Mesh,
+             .position = {0.0, 0.1, 0.0},
+             .orientation = turned,
+             .mesh = 1},
+            {.name = "c",
+             .body = 3,
+             .type = ShapeType::Capsule,
+             .size = {0.05, 0.1 / 3.0, 0.0},
+             .density = 500.0,
+             .resolution = 5},
+            {.name = "y",
+             .body = 4,
+             .type = ShapeType::Cylinder,
+             .size = {0.05, 0.1, 0.0},
+             .group = 4,
+             .collides_with = 0xfffffff5},
+            {.name = "s",
+             .body = 5,
+             .type = ShapeType::Sphere,
+             .size = {0.05, 0.0, 0.0},
+             .color = {0.1, 0.2, 1.0 / 3.0, 0.5}},
             {.name = "e", .body = 6, .type = ShapeType::Ellipsoid, .size = {0.05, 0.06, 0.07}, .density = 0.1},
             {.name = "drawn", .body = 7, .type = ShapeType::Mesh, .mesh = 0, .collides = false},
             {.name = "k", .body = 8, .type = ShapeType::Box, .size = {0.1, 0.1, 0.1}}};
@@ -58,9 +108,22 @@ inline std::vector<Shape> full_shapes() {
 
 inline std::vector<Actuator> full_actuators() {
     return {{.name = "motor", .type = ActuatorType::Motor, .joint = "b"},
-            {.name = "geared motor", .type = ActuatorType::Motor, .joint = "frei", .gear = {0.0, 0.0, 1.0 / 3.0, 0.0, 0.5, 0.0}},
-            {.name = "pd", .type = ActuatorType::Pd, .joint = "u", .kp = 10.0 / 3.0, .kd = 0.1 / 7.0, .control_range = Range{-kInfinity, 3.0}},
-            {.name = "geared pd", .type = ActuatorType::Pd, .joint = "slide", .kp = 5.0, .gear = {-2.0 / 3.0}, .velocity_input = false},
+            {.name = "geared motor",
+             .type = ActuatorType::Motor,
+             .joint = "frei",
+             .gear = {0.0, 0.0, 1.0 / 3.0, 0.0, 0.5, 0.0}},
+            {.name = "pd",
+             .type = ActuatorType::Pd,
+             .joint = "u",
+             .kp = 10.0 / 3.0,
+             .kd = 0.1 / 7.0,
+             .control_range = Range{-kInfinity, 3.0}},
+            {.name = "geared pd",
+             .type = ActuatorType::Pd,
+             .joint = "slide",
+             .kp = 5.0,
+             .gear = {-2.0 / 3.0},
+             .velocity_input = false},
             {.name = "damper", .type = ActuatorType::Pd, .joint = "épaule", .kd = 1.0, .position_input = false}};
 }
 
@@ -77,8 +140,11 @@ inline Scene full_scene() {
     scene.ties = {{.joint = "t", .source = "épaule", .ratio = -1.0 / 3.0, .offset = 0.1 / 7.0}};
     scene.exclude_contacts = {{"tied", "ball"}};
     scene.include_contacts = {{"held", "world"}, {"scripted", "Rümpf 胴体"}};
+    scene.warnings = {"nicht übernommen: \"x\""};
     const auto model = build_model(scene);
-    scene.keyframes = {{.name = "home", .q = model->default_state().q, .v = Eigen::VectorXd::Constant(model->num_dofs(), 1.0 / 3.0),
+    scene.keyframes = {{.name = "home",
+                        .q = model->default_state().q,
+                        .v = Eigen::VectorXd::Constant(model->num_dofs(), 1.0 / 3.0),
                         .control = Eigen::VectorXd::LinSpaced(model->num_controls(), -1.0, 2.0)},
                        {.name = "empty"}};
     return scene;
@@ -109,10 +175,8 @@ inline bool same(bool a, bool b) { return a == b; }
 inline bool same(const std::string& a, const std::string& b) { return a == b; }
 
 template <class Enum>
-    requires std::is_enum_v<Enum>
-bool same(Enum a, Enum b) {
-    return a == b;
-}
+requires std::is_enum_v<Enum>
+bool same(Enum a, Enum b) { return a == b; }
 
 template <class A>
 bool same(const Eigen::DenseBase<A>& a, const Eigen::DenseBase<A>& b) {
@@ -131,6 +195,18 @@ inline bool same(const Moments& a, const Moments& b) {
     return same(a.mass, b.mass) && same(a.first, b.first) && same(a.second, b.second);
 }
 
+// Declared before the templates, which would not find them otherwise.
+inline bool same(const std::pair<std::string, std::string>& a, const std::pair<std::string, std::string>& b) {
+    return a == b;
+}
+bool same(const Joint& a, const Joint& b);
+bool same(const Body& a, const Body& b);
+bool same(const TriangleMesh& a, const TriangleMesh& b);
+bool same(const Shape& a, const Shape& b);
+bool same(const Actuator& a, const Actuator& b);
+bool same(const Tie& a, const Tie& b);
+bool same(const Keyframe& a, const Keyframe& b);
+
 template <class T>
 bool same(const std::optional<T>& a, const std::optional<T>& b) {
     return a.has_value() == b.has_value() && (!a || same(*a, *b));
@@ -145,18 +221,18 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
     return true;
 }
 
-inline bool same(const std::pair<std::string, std::string>& a, const std::pair<std::string, std::string>& b) { return a == b; }
-
 inline bool same(const Joint& a, const Joint& b) {
-    return same(a.name, b.name) && same(a.type, b.type) && same(a.anchor, b.anchor) && same(a.axis, b.axis) && same(a.axis2, b.axis2) &&
-           same(a.reference, b.reference) && same(a.range, b.range) && same(a.range2, b.range2) &&
-           same(a.limit_stiffness, b.limit_stiffness) && same(a.damping, b.damping) && same(a.armature, b.armature) &&
-           same(a.stiffness, b.stiffness) && same(a.spring_reference, b.spring_reference);
+    return same(a.name, b.name) && same(a.type, b.type) && same(a.anchor, b.anchor) && same(a.axis, b.axis) &&
+           same(a.axis2, b.axis2) && same(a.reference, b.reference) && same(a.range, b.range) &&
+           same(a.range2, b.range2) && same(a.limit_stiffness, b.limit_stiffness) && same(a.damping, b.damping) &&
+           same(a.armature, b.armature) && same(a.stiffness, b.stiffness) &&
+           same(a.spring_reference, b.spring_reference);
 }
 
 inline bool same(const Body& a, const Body& b) {
-    return same(a.name, b.name) && same(a.parent, b.parent) && same(a.position, b.position) && same(a.orientation, b.orientation) &&
-           same(a.motion, b.motion) && same(a.joints, b.joints) && same(a.moments, b.moments);
+    return same(a.name, b.name) && same(a.parent, b.parent) && same(a.position, b.position) &&
+           same(a.orientation, b.orientation) && same(a.motion, b.motion) && same(a.joints, b.joints) &&
+           same(a.moments, b.moments);
 }
 
 inline bool same(const TriangleMesh& a, const TriangleMesh& b) {
@@ -164,16 +240,17 @@ inline bool same(const TriangleMesh& a, const TriangleMesh& b) {
 }
 
 inline bool same(const Shape& a, const Shape& b) {
-    return same(a.name, b.name) && same(a.body, b.body) && same(a.type, b.type) && same(a.size, b.size) && same(a.position, b.position) &&
-           same(a.orientation, b.orientation) && same(a.mesh, b.mesh) && same(a.density, b.density) && same(a.friction, b.friction) &&
-           same(a.resolution, b.resolution) && same(a.collides, b.collides) && same(a.group, b.group) &&
-           same(a.collides_with, b.collides_with) && same(a.color, b.color);
+    return same(a.name, b.name) && same(a.body, b.body) && same(a.type, b.type) && same(a.size, b.size) &&
+           same(a.position, b.position) && same(a.orientation, b.orientation) && same(a.mesh, b.mesh) &&
+           same(a.density, b.density) && same(a.friction, b.friction) && same(a.resolution, b.resolution) &&
+           same(a.collides, b.collides) && same(a.group, b.group) && same(a.collides_with, b.collides_with) &&
+           same(a.color, b.color);
 }
 
 inline bool same(const Actuator& a, const Actuator& b) {
-    return same(a.name, b.name) && same(a.type, b.type) && same(a.joint, b.joint) && same(a.kp, b.kp) && same(a.kd, b.kd) &&
-           same(a.gear, b.gear) && same(a.position_input, b.position_input) && same(a.velocity_input, b.velocity_input) &&
-           same(a.control_range, b.control_range);
+    return same(a.name, b.name) && same(a.type, b.type) && same(a.joint, b.joint) && same(a.kp, b.kp) &&
+           same(a.kd, b.kd) && same(a.gear, b.gear) && same(a.position_input, b.position_input) &&
+           same(a.velocity_input, b.velocity_input) && same(a.control_range, b.control_range);
 }
 
 inline bool same(const Tie& a, const Tie& b) {
@@ -187,13 +264,15 @@ inline bool same(const Keyframe& a, const Keyframe& b) {
 inline bool same(const Scene& a, const Scene& b) {
     return same(a.name, b.name) && same(a.gravity, b.gravity) && same(a.bodies, b.bodies) && same(a.meshes, b.meshes) &&
            same(a.shapes, b.shapes) && same(a.actuators, b.actuators) && same(a.ties, b.ties) &&
-           same(a.exclude_contacts, b.exclude_contacts) && same(a.include_contacts, b.include_contacts) && same(a.keyframes, b.keyframes);
+           same(a.exclude_contacts, b.exclude_contacts) && same(a.include_contacts, b.include_contacts) &&
+           same(a.keyframes, b.keyframes) && same(a.warnings, b.warnings);
 }
 
 inline bool same(const Parameters& a, const Parameters& b) {
     return same(a.moments, b.moments) && same(a.attachment, b.attachment) && same(a.kp, b.kp) && same(a.kd, b.kd) &&
-           same(a.damping, b.damping) && same(a.armature, b.armature) && same(a.stiffness, b.stiffness) && same(a.gravity, b.gravity) &&
-           same(a.friction, b.friction) && same(a.weight, b.weight) && same(a.hull_vertices, b.hull_vertices);
+           same(a.damping, b.damping) && same(a.armature, b.armature) && same(a.stiffness, b.stiffness) &&
+           same(a.gravity, b.gravity) && same(a.friction, b.friction) && same(a.weight, b.weight) &&
+           same(a.hull_vertices, b.hull_vertices);
 }
 
 // ---- files ------------------------------------------------------------------------------------------------------------

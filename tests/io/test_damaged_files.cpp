@@ -37,14 +37,45 @@ std::string put_together(const Pieces& pieces) {
     return bytes + text + pieces.data;
 }
 
-std::size_t pick(Random& random, std::size_t count) { return static_cast<std::size_t>(uniform_index(random, static_cast<int>(count))); }
+std::size_t pick(Random& random, std::size_t count) {
+    return static_cast<std::size_t>(uniform_index(random, static_cast<int>(count)));
+}
 
 /// Values that break assumptions.
 json odd_value(Random& random) {
-    static const std::vector<json> values{
-        nullptr, true, false, 0, 1, -1, 2, 7, 2147483647, -2147483648LL, 4294967296LL, std::numeric_limits<std::uint64_t>::max(), 0.5, -0.0, 1e308,
-        -1e308, 1e-308, "", "nan", "inf", "-inf", "world", "F64", "I32", "x\u0000y", std::string(10'000, 'a'), json::array(), json::object(),
-        json::array({0, 0}), json::array({0, 0, 0}), json::array({1e200, 1e200, 1e200}), json::array({1, 0, 0, 0}), {{"lower", 1}, {"upper", 0}}};
+    static const std::vector<json> values{nullptr,
+                                          true,
+                                          false,
+                                          0,
+                                          1,
+                                          -1,
+                                          2,
+                                          7,
+                                          2147483647,
+                                          -2147483648LL,
+                                          4294967296LL,
+                                          std::numeric_limits<std::uint64_t>::max(),
+                                          0.5,
+                                          -0.0,
+                                          1e308,
+                                          -1e308,
+                                          1e-308,
+                                          "",
+                                          "nan",
+                                          "inf",
+                                          "-inf",
+                                          "world",
+                                          "F64",
+                                          "I32",
+                                          "x\u0000y",
+                                          std::string(10'000, 'a'),
+                                          json::array(),
+                                          json::object(),
+                                          json::array({0, 0}),
+                                          json::array({0, 0, 0}),
+                                          json::array({1e200, 1e200, 1e200}),
+                                          json::array({1, 0, 0, 0}),
+                                          {{"lower", 1}, {"upper", 0}}};
     return values[pick(random, values.size())];
 }
 
@@ -85,17 +116,28 @@ std::string flip(const std::string& bytes, Random& random) {
 
 std::string splice(const std::string& bytes, Random& random) {
     std::string result = bytes;
-    const std::size_t from = pick(random, bytes.size()), length = pick(random, std::min<std::size_t>(64, bytes.size() - from)) + 1;
+    const std::size_t from = pick(random, bytes.size()),
+                      length = pick(random, std::min<std::size_t>(64, bytes.size() - from)) + 1;
     const std::string part = bytes.substr(from, length);
     const std::size_t to = pick(random, bytes.size());
-    return pick(random, 2) == 0 ? result.insert(to, part) : result.replace(to, std::min(length, bytes.size() - to), part);
+    return pick(random, 2) == 0 ? result.insert(to, part)
+                                : result.replace(to, std::min(length, bytes.size() - to), part);
 }
 
 std::string edit_length(const std::string& bytes, Random& random) {
     std::string result = bytes;
     std::uint64_t length = 0;
     std::memcpy(&length, bytes.data(), 8);
-    const std::uint64_t choices[] = {0, 1, length - 1, length + 1, length + 8, bytes.size(), bytes.size() - 8, ~std::uint64_t{0}, random(), random() % 100'000};
+    const std::uint64_t choices[] = {0,
+                                     1,
+                                     length - 1,
+                                     length + 1,
+                                     length + 8,
+                                     bytes.size(),
+                                     bytes.size() - 8,
+                                     ~std::uint64_t{0},
+                                     random(),
+                                     random() % 100'000};
     length = choices[pick(random, std::size(choices))];
     std::memcpy(result.data(), &length, 8);
     return result;
@@ -118,9 +160,11 @@ std::string edit_scene(const std::string& bytes, Random& random) {
 
 std::string edit_data(const std::string& bytes, Random& random) {
     Pieces pieces = take_apart(bytes);
-    const double values[] = {0.0, -1.0, 1e300, -1e300, 1e-300, kInfinity, std::numeric_limits<double>::quiet_NaN(), normal(random)};
+    const double values[] = {
+        0.0, -1.0, 1e300, -1e300, 1e-300, kInfinity, std::numeric_limits<double>::quiet_NaN(), normal(random)};
     const std::size_t width = pick(random, 2) == 0 ? 8 : 4;
-    std::memcpy(pieces.data.data() + width * pick(random, pieces.data.size() / width), &values[pick(random, std::size(values))], width);
+    std::memcpy(pieces.data.data() + width * pick(random, pieces.data.size() / width),
+                &values[pick(random, std::size(values))], width);
     return put_together(pieces);
 }
 
@@ -128,7 +172,18 @@ std::string edit_data(const std::string& bytes, Random& random) {
 std::string edit_text(const std::string& bytes, Random& random) {
     const Pieces pieces = take_apart(bytes);
     std::string text = pieces.header.dump();
-    const std::string inserts[] = {std::string(5000, '['), std::string(5000, '{'), "\"a\":", "1e9999", "\xff\xfe", "\xed\xa0\x80", "\\ud800", ",", "}", "\"", "-", "null"};
+    const std::string inserts[] = {std::string(5000, '['),
+                                   std::string(5000, '{'),
+                                   "\"a\":",
+                                   "1e9999",
+                                   "\xff\xfe",
+                                   "\xed\xa0\x80",
+                                   "\\ud800",
+                                   ",",
+                                   "}",
+                                   "\"",
+                                   "-",
+                                   "null"};
     text.insert(pick(random, text.size()), inserts[pick(random, std::size(inserts))]);
     const std::uint64_t length = text.size();
     std::string result(8, '\0');
@@ -141,7 +196,8 @@ struct Outcome {
 };
 
 /// Two mutations in a row every third time.
-Outcome attack(const std::string& bytes, const Mutation& mutation, int count, Random& random, const std::function<void(const std::string&)>& load) {
+Outcome attack(const std::string& bytes, const Mutation& mutation, int count, Random& random,
+               const std::function<void(const std::string&)>& load) {
     Outcome outcome;
     for (int i = 0; i < count; ++i) {
         const std::string damaged = i % 3 == 2 ? flip(mutation(bytes, random), random) : mutation(bytes, random);
@@ -165,9 +221,11 @@ std::size_t peak_memory() {
     return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
 }
 
-const std::vector<std::pair<const char*, Mutation>> kMutations{
-    {"truncate", truncate}, {"flip", flip},             {"splice", splice},       {"edit_length", edit_length},
-    {"edit_header", edit_header}, {"edit_scene", edit_scene}, {"edit_data", edit_data}, {"edit_text", edit_text}};
+const std::vector<std::pair<std::string, Mutation>> kMutations{
+    {"truncate", truncate},       {"flip", flip},
+    {"splice", splice},           {"edit_length", edit_length},
+    {"edit_header", edit_header}, {"edit_scene", edit_scene},
+    {"edit_data", edit_data},     {"edit_text", edit_text}};
 
 }  // namespace
 
@@ -179,10 +237,10 @@ TEST_CASE("damaged model files load or are refused") {
     Random random(20240611);
     const std::size_t before = peak_memory();
     for (const auto& [name, mutation] : kMutations) {
-        const Outcome outcome = attack(bytes, mutation, 500, random, [](const std::string& damaged) { (void)model_from_bytes(damaged); });
+        const Outcome outcome =
+            attack(bytes, mutation, 500, random, [](const std::string& damaged) { (void)model_from_bytes(damaged); });
         CAPTURE(name);
         CHECK(outcome.refused > 0);
-        MESSAGE(name << ": " << outcome.refused << " refused, " << outcome.loaded << " loaded");
     }
     CHECK(peak_memory() - before < std::size_t{1} << 30);
 }
@@ -194,7 +252,8 @@ TEST_CASE("damaged trajectory files load or are refused") {
     Random random(99);
     const std::size_t before = peak_memory();
     for (const auto& [name, mutation] : kMutations) {
-        const Outcome outcome = attack(bytes, mutation, 250, random, [](const std::string& damaged) { (void)trajectory_from_bytes(damaged); });
+        const Outcome outcome = attack(bytes, mutation, 250, random,
+                                       [](const std::string& damaged) { (void)trajectory_from_bytes(damaged); });
         CAPTURE(name);
         CHECK(outcome.refused > 0);
     }

@@ -49,7 +49,8 @@ TEST_CASE("a model with every feature comes back bit for bit") {
     const TemporaryFolder folder;
     save_model(folder / "modèle", *model, parameters);
     CHECK(read_bytes(folder / "modèle") == model_to_bytes(*model, parameters));
-    for (const LoadedModel& loaded : {load_model(folder / "modèle"), model_from_bytes(model_to_bytes(*model, parameters))}) {
+    for (const LoadedModel& loaded :
+         {load_model(folder / "modèle"), model_from_bytes(model_to_bytes(*model, parameters))}) {
         CHECK(same(loaded.model->scene(), scene));
         CHECK(same(loaded.parameters, parameters));
         CHECK(same(loaded.model->default_parameters(), model->default_parameters()));
@@ -90,26 +91,39 @@ TEST_CASE("scene numbers keep their bits, also the odd ones") {
 TEST_CASE("foreign, newer and truncated files are refused") {
     const auto load_error = [](const std::string& bytes) { return error_of([&] { (void)model_from_bytes(bytes); }); };
     CHECK(load_error(changed([](TensorFile&) {})).empty());
-    CHECK(contains(load_error(changed([](TensorFile& f) { f.metadata.erase("format"); })), "no format, expected 'farfield.model'"));
+    CHECK(contains(load_error(changed([](TensorFile& f) { f.metadata.erase("format"); })),
+                   "no format, expected 'farfield.model'"));
     CHECK(contains(load_error(changed([](TensorFile& f) { f.metadata["format"] = "farfield.state"; })),
                    "format 'farfield.state', expected 'farfield.model'"));
     CHECK(contains(load_error(changed([](TensorFile& f) { f.metadata["version"] = "2"; })),
                    "version 2, expected at most 1 (written by a newer Farfield)"));
     for (const char* version : {"", "1x", "-1", "0", "99999999999999999999"}) {
-        CHECK(contains(load_error(changed([&](TensorFile& f) { f.metadata["version"] = version; })), "expected a number >= 1"));
+        CHECK(contains(load_error(changed([&](TensorFile& f) { f.metadata["version"] = version; })),
+                       "expected a number >= 1"));
     }
     CHECK(contains(load_error(changed([](TensorFile& f) { f.metadata.erase("scene"); })), "no text 'scene'"));
     CHECK(contains(load_error(changed([](TensorFile& f) { f.metadata["extra"] = ""; })), "unknown text 'extra'"));
-    CHECK(contains(load_error(changed([](TensorFile& f) { f.tensors["extra"] = {TensorType::U8, {0}, ""}; })), "unknown tensor 'extra'"));
-    CHECK(contains(load_error(changed([](TensorFile& f) { f.tensors.erase("mesh.1.vertices"); })), "no tensor 'mesh.1.vertices'"));
+    CHECK(contains(load_error(changed([](TensorFile& f) {
+                       f.tensors["extra"] = {TensorType::U8, {0}, ""};
+                   })),
+                   "unknown tensor 'extra'"));
+    CHECK(contains(load_error(changed([](TensorFile& f) { f.tensors.erase("mesh.1.vertices"); })),
+                   "no tensor 'mesh.1.vertices'"));
     CHECK(contains(load_error(changed([](TensorFile& f) { f.tensors["mesh.1.vertices"].type = TensorType::I64; })),
                    "tensor 'mesh.1.vertices': dtype I64, expected F64"));
-    CHECK(contains(load_error(changed([](TensorFile& f) { f.tensors["mesh.1.vertices"].shape = {3, 8}; })),
+    CHECK(contains(load_error(changed([](TensorFile& f) {
+                       f.tensors["mesh.1.vertices"].shape = {3, 8};
+                   })),
                    "tensor 'mesh.1.vertices': shape (3, 8), expected (any, 3)"));
-    CHECK(contains(load_error(changed([](TensorFile& f) { f.tensors["mesh.1.vertices"].shape = {24}; })), "rank 1, expected 2"));
-    CHECK(contains(load_error(changed([](TensorFile& f) { f.tensors["parameters.gravity"] = {TensorType::F64, {2}, std::string(16, '\0')}; })),
+    CHECK(contains(load_error(changed([](TensorFile& f) { f.tensors["mesh.1.vertices"].shape = {24}; })),
+                   "rank 1, expected 2"));
+    CHECK(contains(load_error(changed([](TensorFile& f) {
+                       f.tensors["parameters.gravity"] = {TensorType::F64, {2}, std::string(16, '\0')};
+                   })),
                    "tensor 'parameters.gravity': shape (2, 1), expected (3, 1)"));
-    CHECK(contains(load_error(changed([](TensorFile& f) { f.tensors["parameters.kp"] = {TensorType::F64, {2}, std::string(16, '\0')}; })),
+    CHECK(contains(load_error(changed([](TensorFile& f) {
+                       f.tensors["parameters.kp"] = {TensorType::F64, {2}, std::string(16, '\0')};
+                   })),
                    "parameters: kp has 2 rows, expected 5"));
     const TemporaryFolder folder;
     const std::string bytes = changed([](TensorFile&) {});
@@ -126,20 +140,32 @@ TEST_CASE("what is wrong with a scene is named") {
     CHECK(scene_error([](json&) {}).empty());
     CHECK(contains(scene_error([](json& s) { s["bodies"][2]["joints"][1]["damping"] = "high"; }),
                    place + ".bodies[2].joints[1].damping: \"high\", expected a number"));
-    CHECK(contains(scene_error([](json& s) { s["bodies"][2]["joints"][1]["type"] = "weld"; }), "expected one of fixed, free, ball"));
-    CHECK(contains(scene_error([](json& s) { s["bodies"][2]["position"] = {1, 2}; }), ".bodies[2].position: 2 numbers, expected 3"));
-    CHECK(contains(scene_error([](json& s) { s["bodies"][2]["parent"] = 1e9; }), ".bodies[2].parent: 1000000000.0, expected a whole number"));
-    CHECK(contains(scene_error([](json& s) { s["bodies"][2]["parent"] = 4294967296; }), "4294967296, expected a whole number"));
-    CHECK(contains(scene_error([](json& s) { s["bodies"][2]["parent"] = std::numeric_limits<std::uint64_t>::max(); }), "expected a whole number"));
-    CHECK(contains(scene_error([](json& s) { s["shapes"][2]["group"] = -1; }), "-1, expected a whole number from 0 to 4294967295"));
+    CHECK(contains(scene_error([](json& s) { s["bodies"][2]["joints"][1]["type"] = "weld"; }),
+                   "expected one of fixed, free, ball"));
+    CHECK(contains(scene_error([](json& s) {
+                       s["bodies"][2]["position"] = {1, 2};
+                   }),
+                   ".bodies[2].position: 2 numbers, expected 3"));
+    CHECK(contains(scene_error([](json& s) { s["bodies"][2]["parent"] = 1e9; }),
+                   ".bodies[2].parent: 1000000000.0, expected a whole number"));
+    CHECK(contains(scene_error([](json& s) { s["bodies"][2]["parent"] = 4294967296; }),
+                   "4294967296, expected a whole number"));
+    CHECK(contains(scene_error([](json& s) { s["bodies"][2]["parent"] = std::numeric_limits<std::uint64_t>::max(); }),
+                   "expected a whole number"));
+    CHECK(contains(scene_error([](json& s) { s["shapes"][2]["group"] = -1; }),
+                   "-1, expected a whole number from 0 to 4294967295"));
     CHECK(contains(scene_error([](json& s) { s["shapes"][2]["collides"] = 1; }), "1, expected true or false"));
     CHECK(contains(scene_error([](json& s) { s["shapes"][2].erase("collides"); }), ".shapes[2]: no 'collides'"));
-    CHECK(contains(scene_error([](json& s) { s["ties"][0]["x"] = 1; }), ".ties[0]: 5 keys, expected exactly joint, source, ratio, offset"));
+    CHECK(contains(scene_error([](json& s) { s["ties"][0]["x"] = 1; }),
+                   ".ties[0]: 5 keys, expected exactly joint, source, ratio, offset"));
     CHECK(contains(scene_error([](json& s) { s["bodies"] = 1; }), ".bodies: 1, expected a list"));
-    CHECK(contains(scene_error([](json& s) { s["bodies"][0] = json::array(); }), ".bodies[0]: array, expected an object"));
+    CHECK(contains(scene_error([](json& s) { s["bodies"][0] = json::array(); }),
+                   ".bodies[0]: array, expected an object"));
     // Beyond the syntax: build_model's own checks, with the file's name in front.
-    CHECK(contains(scene_error([](json& s) { s["bodies"][1]["moments"]["mass"] = -1; }), "model_from_bytes: build_model: body 'Rümpf 胴体'"));
-    CHECK(contains(scene_error([](json& s) { s["gravity"][1] = "nan"; }), "gravity[1] = nan, expected a finite number"));
+    CHECK(contains(scene_error([](json& s) { s["bodies"][1]["moments"]["mass"] = -1; }),
+                   "model_from_bytes: build_model: body 'Rümpf 胴体'"));
+    CHECK(
+        contains(scene_error([](json& s) { s["gravity"][1] = "nan"; }), "gravity[1] = nan, expected a finite number"));
     CHECK(contains(scene_error([](json& s) { s["bodies"][2]["parent"] = 3; }), "makes a cycle"));
 }
 
@@ -148,7 +174,8 @@ TEST_CASE("parameters that do not fit the model are not saved") {
     const TemporaryFolder folder;
     Parameters parameters = model->default_parameters();
     parameters.kp.resize(1);
-    CHECK(contains(error_of([&] { save_model(folder / "a", *model, parameters); }), "save_model: parameters: kp has 1 rows, expected 5"));
+    CHECK(contains(error_of([&] { save_model(folder / "a", *model, parameters); }),
+                   "save_model: parameters: kp has 1 rows, expected 5"));
     CHECK(folder.num_files() == 0);
 }
 

@@ -48,7 +48,8 @@ TEST_CASE("tensors and texts come back bit for bit, from bytes and from a file")
     const TensorFile file = example();
     const TemporaryFolder folder;
     write_tensor_file(folder / "ünïcode.safetensors", file);
-    for (const TensorFile& back : {decode_tensors(encode_tensors(file, "x"), "x"), read_tensor_file(folder / "ünïcode.safetensors")}) {
+    for (const TensorFile& back :
+         {decode_tensors(encode_tensors(file, "x"), "x"), read_tensor_file(folder / "ünïcode.safetensors")}) {
         CHECK(back.metadata == file.metadata);
         REQUIRE(back.tensors.size() == file.tensors.size());
         for (const auto& [name, tensor] : file.tensors) {
@@ -98,14 +99,18 @@ TEST_CASE("every defect of a file is named") {
         {with_header(entry("F64", "[-1]", "[0,8]"), data), "shape is not a whole number >= 0"},
         {with_header(entry("F64", "[1.0]", "[0,8]"), data), "shape is not a whole number >= 0"},
         {with_header(entry("F64", "[4294967296,4294967296,0]", "[0,0]")), "extent 4294967296, expected at most"},
-        {with_header(entry("F64", "[2147483647,2147483647,2147483647]", "[0,8]"), data), "8 bytes of data, expected far more"},
+        {with_header(entry("F64", "[2147483647,2147483647,2147483647]", "[0,8]"), data),
+         "8 bytes of data, expected far more"},
         {with_header(entry("F64", "[1,1,1,1,1,1,1,1,1]", "[0,8]"), data), "shape is not a list of at most 8 numbers"},
         {with_header(entry("F64", "[2]", "[0,8]"), data), "8 bytes of data, expected 16"},
-        {with_header(entry("F64", "[2]", "[0,16]"), data), "data_offsets [0, 16], expected increasing and at most 8 (truncated?)"},
+        {with_header(entry("F64", "[2]", "[0,16]"), data),
+         "data_offsets [0, 16], expected increasing and at most 8 (truncated?)"},
         {with_header(entry("F64", "[1]", "[8,0]"), data), "data_offsets [8, 0], expected increasing"},
         {with_header(entry("F64", "[1]", "[0]"), data), "data_offsets is not a pair"},
         {with_header(entry("U8", "[4]", "[4,8]"), data), "data starts at byte 4, expected 0"},
-        {with_header(R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})", data),
+        {with_header(
+             R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})",
+             data),
          "tensor 'b': data starts at byte 4, expected 8 (no overlap, no hole)"},
     };
     for (const auto& [bytes, expected] : cases) {
@@ -121,7 +126,8 @@ TEST_CASE("every defect of a file is named") {
 TEST_CASE("what cannot be read back is not written") {
     TensorFile file = example();
     file.metadata["a"] = "\xff";
-    CHECK(contains(error_of([&] { (void)encode_tensors(file, "file 'x'"); }), "file 'x': a name or text is not valid UTF-8"));
+    CHECK(contains(error_of([&] { (void)encode_tensors(file, "file 'x'"); }),
+                   "file 'x': a name or text is not valid UTF-8"));
     file = example();
     file.tensors["f64"].shape = {3};
     CHECK(contains(error_of([&] { (void)encode_tensors(file, "x"); }), "tensor 'f64': 16 bytes do not fit its shape"));
@@ -169,7 +175,7 @@ TEST_CASE("a failed write leaves the old file and no other") {
     // The disk "fills up" half-way: the process may write 4 kB per file.
     struct rlimit before {};
     REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
-    const struct rlimit small {.rlim_cur = 4096, .rlim_max = before.rlim_max};
+    const struct rlimit small { .rlim_cur = 4096, .rlim_max = before.rlim_max };
     const auto old_action = std::signal(SIGXFSZ, SIG_IGN);
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
     const std::string error = write_error(folder / "a");
@@ -187,7 +193,8 @@ TEST_CASE("a reader never sees a partial file") {
     const TemporaryFolder folder;
     const std::filesystem::path path = folder / "shared";
     TensorFile files[2];
-    for (int i = 0; i < 2; ++i) files[i].tensors["a"] = {TensorType::U8, {200'000}, std::string(200'000, static_cast<char>('a' + i))};
+    for (int i = 0; i < 2; ++i)
+        files[i].tensors["a"] = {TensorType::U8, {200'000}, std::string(200'000, static_cast<char>('a' + i))};
     write_tensor_file(path, files[0]);
     std::atomic<bool> done{false};
     std::thread writers[2];

@@ -36,6 +36,7 @@ void reduce(const Model& model, StepScratch& s, bool scripted) {
 
 double pivot_ratio(const Eigen::LLT<Eigen::MatrixXd>& cholesky) {
     const auto diagonal = cholesky.matrixLLT().diagonal();
+    if (diagonal.size() == 0) return 1.0;  // nothing moves, or scripts move all
     const double ratio = diagonal.minCoeff() / diagonal.maxCoeff();
     return ratio * ratio;
 }

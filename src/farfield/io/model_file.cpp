@@ -19,7 +19,8 @@ using Number = Eigen::Matrix<double, 1, 1>;
 /// cannot be forgotten.
 template <class P, class Visit>
 void visit_fields(P& parameters, Visit&& visit) {
-    auto& [moments, attachment, kp, kd, damping, armature, stiffness, gravity, friction, weight, hull_vertices] = parameters;
+    auto& [moments, attachment, kp, kd, damping, armature, stiffness, gravity, friction, weight, hull_vertices] =
+        parameters;
     visit("parameters.moments", moments);
     visit("parameters.attachment", attachment);
     visit("parameters.kp", kp);
@@ -102,7 +103,9 @@ void save_model(const std::filesystem::path& path, const Model& model, const Par
     write_tensor_file(path, to_tensors(model, parameters, file_place(path)));
 }
 
-LoadedModel load_model(const std::filesystem::path& path) { return from_tensors(read_tensor_file(path), file_place(path)); }
+LoadedModel load_model(const std::filesystem::path& path) {
+    return from_tensors(read_tensor_file(path), file_place(path));
+}
 
 std::string model_to_bytes(const Model& model, const Parameters& parameters) {
     return encode_tensors(to_tensors(model, parameters, "model_to_bytes"), "model_to_bytes");

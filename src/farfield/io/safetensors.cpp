@@ -45,20 +45,24 @@ std::optional<std::size_t> byte_count(TensorType type, const std::vector<std::in
 }
 
 std::size_t header_length(std::string_view head, std::uintmax_t size, const std::string& place) {
-    if (head.size() < kLengthBytes) fail_file(place, ": ", size, " bytes, expected at least ", kLengthBytes, " (truncated?)");
+    if (head.size() < kLengthBytes)
+        fail_file(place, ": ", size, " bytes, expected at least ", kLengthBytes, " (truncated?)");
     std::uint64_t length = 0;
     std::memcpy(&length, head.data(), kLengthBytes);
     if (length > kMaxHeaderBytes) {
-        fail_file(place, ": header of ", length, " bytes, expected at most ", kMaxHeaderBytes, " (not a safetensors file?)");
+        fail_file(place, ": header of ", length, " bytes, expected at most ", kMaxHeaderBytes,
+                  " (not a safetensors file?)");
     }
     if (length > size - kLengthBytes) {
-        fail_file(place, ": header of ", length, " bytes in a file of ", size, " bytes, expected at most ", size - kLengthBytes,
-                  " (truncated?)");
+        fail_file(place, ": header of ", length, " bytes in a file of ", size, " bytes, expected at most ",
+                  size - kLengthBytes, " (truncated?)");
     }
     return static_cast<std::size_t>(length);
 }
 
-void check_head(std::string_view head, std::uintmax_t size, const std::string& place) { (void)header_length(head, size, place); }
+void check_head(std::string_view head, std::uintmax_t size, const std::string& place) {
+    (void)header_length(head, size, place);
+}
 
 std::uint64_t natural(const json& value, const std::string& place, const char* what) {
     if (!value.is_number_unsigned()) fail_file(place, ": ", what, " is not a whole number >= 0");
@@ -83,7 +87,8 @@ Entry read_entry(const std::string& name, const json& value, std::size_t data_si
     const auto type = dtype.is_string() ? find_type(dtype.get<std::string>()) : std::nullopt;
     if (!type) fail_file(place, ": unknown dtype, expected F64, I64, I32 or U8");
     entry.type = *type;
-    if (!shape.is_array() || shape.size() > kMaxRank) fail_file(place, ": shape is not a list of at most ", kMaxRank, " numbers");
+    if (!shape.is_array() || shape.size() > kMaxRank)
+        fail_file(place, ": shape is not a list of at most ", kMaxRank, " numbers");
     for (const json& extent : shape) {
         const std::uint64_t n = natural(extent, place, "shape");
         if (n > std::numeric_limits<std::int32_t>::max()) {
@@ -92,9 +97,11 @@ Entry read_entry(const std::string& name, const json& value, std::size_t data_si
         entry.shape.push_back(static_cast<std::int64_t>(n));
     }
     if (!offsets.is_array() || offsets.size() != 2) fail_file(place, ": data_offsets is not a pair of numbers");
-    const std::uint64_t begin = natural(offsets[0], place, "data_offsets"), end = natural(offsets[1], place, "data_offsets");
+    const std::uint64_t begin = natural(offsets[0], place, "data_offsets"),
+                        end = natural(offsets[1], place, "data_offsets");
     if (begin > end || end > data_size) {
-        fail_file(place, ": data_offsets [", begin, ", ", end, "], expected increasing and at most ", data_size, " (truncated?)");
+        fail_file(place, ": data_offsets [", begin, ", ", end, "], expected increasing and at most ", data_size,
+                  " (truncated?)");
     }
     entry.begin = static_cast<std::size_t>(begin);
     entry.end = static_cast<std::size_t>(end);
@@ -116,9 +123,8 @@ void read_metadata(const json& value, TensorFile& file, const std::string& place
 
 /// The arrays must tile the data: no hole, no overlap, nothing left over.
 void check_tiling(std::vector<Entry>& entries, std::size_t data_size, const std::string& place) {
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-        return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-    });
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
     std::size_t expected = 0;
     for (const Entry& entry : entries) {
         if (entry.begin != expected) {
@@ -127,17 +133,22 @@ void check_tiling(std::vector<Entry>& entries, std::size_t data_size, const std:
         }
         expected = entry.end;
     }
-    if (expected != data_size) fail_file(place, ": ", data_size, " bytes of data, expected ", expected, " (trailing bytes)");
+    if (expected != data_size)
+        fail_file(place, ": ", data_size, " bytes of data, expected ", expected, " (trailing bytes)");
 }
 
 }  // namespace
 
 const char* to_string(TensorType type) {
     switch (type) {
-        case TensorType::F64: return "F64";
-        case TensorType::I64: return "I64";
-        case TensorType::I32: return "I32";
-        case TensorType::U8: return "U8";
+        case TensorType::F64:
+            return "F64";
+        case TensorType::I64:
+            return "I64";
+        case TensorType::I32:
+            return "I32";
+        case TensorType::U8:
+            return "U8";
     }
     return "?";
 }
@@ -145,9 +156,12 @@ const char* to_string(TensorType type) {
 std::size_t item_size(TensorType type) {
     switch (type) {
         case TensorType::F64:
-        case TensorType::I64: return 8;
-        case TensorType::I32: return 4;
-        case TensorType::U8: return 1;
+        case TensorType::I64:
+            return 8;
+        case TensorType::I32:
+            return 4;
+        case TensorType::U8:
+            return 1;
     }
     return 0;
 }
@@ -157,16 +171,19 @@ std::string encode_tensors(const TensorFile& file, const std::string& place) {
     if (!file.metadata.empty()) header[kMetadata] = file.metadata;
     std::vector<const std::pair<const std::string, Tensor>*> order;
     for (const auto& item : file.tensors) order.push_back(&item);
-    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {  // wide items first: all stay aligned
-        return item_size(a->second.type) > item_size(b->second.type);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto* a, const auto* b) {  // wide items first: all stay aligned
+                         return item_size(a->second.type) > item_size(b->second.type);
+                     });
     std::size_t offset = 0;
     for (const auto* item : order) {
         const auto& [name, tensor] = *item;
         if (name == kMetadata) fail_file(place, ": tensor named '", name, "', expected another name");
-        if (tensor.shape.size() > kMaxRank) fail_file(place, ": tensor '", name, "': rank ", tensor.shape.size(), ", expected at most ", kMaxRank);
+        if (tensor.shape.size() > kMaxRank)
+            fail_file(place, ": tensor '", name, "': rank ", tensor.shape.size(), ", expected at most ", kMaxRank);
         const auto bytes = byte_count(tensor.type, tensor.shape);
-        if (!bytes || *bytes != tensor.data.size()) fail_file(place, ": tensor '", name, "': ", tensor.data.size(), " bytes do not fit its shape");
+        if (!bytes || *bytes != tensor.data.size())
+            fail_file(place, ": tensor '", name, "': ", tensor.data.size(), " bytes do not fit its shape");
         header[name] = {{"dtype", to_string(tensor.type)},
                         {"shape", tensor.shape},
                         {"data_offsets", {offset, offset + tensor.data.size()}}};
@@ -174,7 +191,8 @@ std::string encode_tensors(const TensorFile& file, const std::string& place) {
     }
     std::string text = dump_strict(header, place);
     text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
-    if (text.size() > kMaxHeaderBytes) fail_file(place, ": header of ", text.size(), " bytes, expected at most ", kMaxHeaderBytes);
+    if (text.size() > kMaxHeaderBytes)
+        fail_file(place, ": header of ", text.size(), " bytes, expected at most ", kMaxHeaderBytes);
     const std::uint64_t length = text.size();
     std::string bytes(kLengthBytes, '\0');
     std::memcpy(bytes.data(), &length, kLengthBytes);
@@ -200,7 +218,8 @@ TensorFile decode_tensors(std::string_view bytes, const std::string& place) {
     }
     check_tiling(entries, data.size(), place);
     for (Entry& entry : entries) {
-        file.tensors[entry.name] = Tensor{.type = entry.type, .shape = std::move(entry.shape),
+        file.tensors[entry.name] = Tensor{.type = entry.type,
+                                          .shape = std::move(entry.shape),
                                           .data = std::string(data.substr(entry.begin, entry.end - entry.begin))};
     }
     return file;

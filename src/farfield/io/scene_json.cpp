@@ -29,7 +29,8 @@ struct Words<BodyMotion> {
 };
 template <>
 struct Words<ShapeType> {
-    static constexpr std::array<const char*, 7> all{"box", "sphere", "capsule", "cylinder", "ellipsoid", "mesh", "half_space"};
+    static constexpr std::array<const char*, 7> all{"box",       "sphere", "capsule",   "cylinder",
+                                                    "ellipsoid", "mesh",   "half_space"};
 };
 template <>
 struct Words<ActuatorType> {
@@ -158,7 +159,8 @@ void fields(Archive& archive, As<Archive, NamePair>& pair) {
 
 template <class Archive>
 void fields(Archive& archive, As<Archive, Scene>& scene) {
-    auto& [name, gravity, bodies, meshes, shapes, actuators, ties, exclude_contacts, include_contacts, keyframes, warnings] = scene;
+    auto& [name, gravity, bodies, meshes, shapes, actuators, ties, exclude_contacts, include_contacts, keyframes,
+           warnings] = scene;
     archive("name", name);
     archive("gravity", gravity);
     archive("bodies", bodies);
@@ -265,9 +267,7 @@ class Reader {
         }
     }
 
-    static void decode(const json& value, const std::string& place, int& out) {
-        out = integer<int>(value, place);
-    }
+    static void decode(const json& value, const std::string& place, int& out) { out = integer<int>(value, place); }
 
     static void decode(const json& value, const std::string& place, unsigned& out) {
         out = integer<unsigned>(value, place);
@@ -313,7 +313,10 @@ class Reader {
     static void decode(const json& value, const std::string& place, std::vector<T>& out) {
         if (!value.is_array()) wrong(value, place, "a list");
         out.clear();
-        for (const json& item : value) decode(item, place + "[" + std::to_string(out.size()) + "]", out.emplace_back());
+        for (const json& item : value) {
+            const std::string item_place = place + "[" + std::to_string(out.size()) + "]";
+            decode(item, item_place, out.emplace_back());
+        }
     }
 
     template <class T>
@@ -339,7 +342,8 @@ class Reader {
  private:
     [[noreturn]] static void wrong(const json& value, const std::string& place, const std::string& expected) {
         constexpr std::size_t kLongest = 40;
-        const bool shown = value.is_primitive() && !(value.is_string() && value.get_ref<const std::string&>().size() > kLongest);
+        const bool shown =
+            value.is_primitive() && !(value.is_string() && value.get_ref<const std::string&>().size() > kLongest);
         fail_file(place, ": ", shown ? value.dump() : value.type_name(), ", expected ", expected);
     }
 

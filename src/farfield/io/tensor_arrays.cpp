@@ -18,7 +18,8 @@ TensorReader::TensorReader(const TensorFile& file, std::string place, const std:
         fail_file(place_, ": version '", version_text, "', expected a number >= 1");
     }
     if (version > newest_version) {
-        fail_file(place_, ": version ", version, ", expected at most ", newest_version, " (written by a newer Farfield)");
+        fail_file(place_, ": version ", version, ", expected at most ", newest_version,
+                  " (written by a newer Farfield)");
     }
 }
 

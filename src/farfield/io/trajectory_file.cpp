@@ -51,7 +51,8 @@ using Column = std::conditional_t<std::is_same_v<Field, double>, Eigen::VectorXd
 template <class Field>
 void set(Field& field, typename Column<Field>::Scalar value, const std::string& place) {
     if constexpr (std::is_enum_v<Field>) {
-        if (value < 0 || value >= count_of(Field{})) fail_file(place, ": ", value, ", expected 0 to ", count_of(Field{}) - 1);
+        if (value < 0 || value >= count_of(Field{}))
+            fail_file(place, ": ", value, ", expected 0 to ", count_of(Field{}) - 1);
         field = static_cast<Field>(value);
     } else {
         field = value;
@@ -102,7 +103,8 @@ void read_columns(TensorReader& reader, Items& items, VisitAll&& visit_all) {
 
 void require_shape(const RowMatrix& values, Eigen::Index rows, Eigen::Index cols, const char* what) {
     if (values.rows() != rows || values.cols() != cols) {
-        fail("trajectory: ", what, " has shape (", values.rows(), ", ", values.cols(), "), expected (", rows, ", ", cols, ")");
+        fail("trajectory: ", what, " has shape (", values.rows(), ", ", values.cols(), "), expected (", rows, ", ",
+             cols, ")");
     }
 }
 
@@ -130,12 +132,14 @@ void validate_trajectory(const Trajectory& t) {
     for (Eigen::Index step = 0; step + 1 < taken; ++step) {
         const StepStatus status = t.reports[static_cast<std::size_t>(step)].status;
         if (status != StepStatus::Converged) {
-            fail("trajectory: step ", step, " of ", taken, " is ", to_string(status), ", expected only the last not to converge");
+            fail("trajectory: step ", step, " of ", taken, " is ", to_string(status),
+                 ", expected only the last not to converge");
         }
     }
     const bool stopped = taken > 0 && t.reports.back().status != StepStatus::Converged;
     if (taken > asked || (taken < asked && !stopped)) {
-        fail("trajectory: ", taken, " steps taken with ", asked, " rows of controls, expected as many, or fewer after a failed step");
+        fail("trajectory: ", taken, " steps taken with ", asked,
+             " rows of controls, expected as many, or fewer after a failed step");
     }
     validate(model, t.state(0), "trajectory: first state");
     require_finite(t.q, stopped ? taken : taken + 1, "q");
@@ -144,9 +148,10 @@ void validate_trajectory(const Trajectory& t) {
     require_finite(t.script, asked, "script");
 }
 
-TensorFile to_tensors(const Trajectory& t, const std::string& contact_description, const std::string& place) {
+TensorFile to_tensors(const Trajectory& t, const std::string& place) {
     validate_trajectory(t);
-    if (t.contact.potential && contact_description.empty()) fail("save_trajectory: no contact description, expected one: the trajectory has contact");
+    if (t.contact.potential && t.contact.description.empty())
+        fail("save_trajectory: no contact description, expected one: the trajectory has contact");
     TensorFile file;
     set_format(file, kTrajectoryFormat, kVersion);
     put(file, *t.model, place);
@@ -157,14 +162,13 @@ TensorFile to_tensors(const Trajectory& t, const std::string& contact_descriptio
     put(file, "script", t.script);
     put_columns(file, t.reports, [](auto& item, auto&& visit) { visit_report(item, visit); });
     put_columns(file, std::vector{t.options}, [](auto& item, auto&& visit) { visit_options(item, visit); });
-    file.metadata["contact"] = contact_description;
+    file.metadata["contact"] = t.contact.description;
     return file;
 }
 
-LoadedTrajectory from_tensors(const TensorFile& file, const std::string& place) {
+Trajectory from_tensors(const TensorFile& file, const std::string& place) {
     TensorReader reader(file, place, kTrajectoryFormat, kVersion);
-    LoadedTrajectory loaded;
-    Trajectory& t = loaded.trajectory;
+    Trajectory t;
     LoadedModel model = read_model(reader);
     t.model = std::move(model.model);
     t.parameters = std::move(model.parameters);
@@ -177,29 +181,29 @@ LoadedTrajectory from_tensors(const TensorFile& file, const std::string& place) 
     read_columns(reader, options, [](auto& item, auto&& visit) { visit_options(item, visit); });
     if (options.size() != 1) fail_file(place, ": options have ", options.size(), " entries, expected 1");
     t.options = options.front();
-    loaded.contact_description = reader.text("contact");
+    t.contact.description = reader.text("contact");
     reader.finish();
     return checked_contents(place, [&] {
         validate_trajectory(t);
-        return std::move(loaded);
+        return std::move(t);
     });
 }
 
 }  // namespace
 
-void save_trajectory(const std::filesystem::path& path, const Trajectory& trajectory, const std::string& contact_description) {
-    write_tensor_file(path, to_tensors(trajectory, contact_description, file_place(path)));
+void save_trajectory(const std::filesystem::path& path, const Trajectory& trajectory) {
+    write_tensor_file(path, to_tensors(trajectory, file_place(path)));
 }
 
-LoadedTrajectory load_trajectory(const std::filesystem::path& path) {
+Trajectory load_trajectory(const std::filesystem::path& path) {
     return from_tensors(read_tensor_file(path), file_place(path));
 }
 
-std::string trajectory_to_bytes(const Trajectory& trajectory, const std::string& contact_description) {
-    return encode_tensors(to_tensors(trajectory, contact_description, "trajectory_to_bytes"), "trajectory_to_bytes");
+std::string trajectory_to_bytes(const Trajectory& trajectory) {
+    return encode_tensors(to_tensors(trajectory, "trajectory_to_bytes"), "trajectory_to_bytes");
 }
 
-LoadedTrajectory trajectory_from_bytes(std::string_view bytes) {
+Trajectory trajectory_from_bytes(std::string_view bytes) {
     constexpr const char* kPlace = "trajectory_from_bytes";
     return from_tensors(decode_tensors(bytes, kPlace), kPlace);
 }

@@ -13,19 +13,14 @@
 
 namespace farfield {
 
-struct LoadedTrajectory {
-    Trajectory trajectory;            ///< its `contact` is null: build it from the description
-    std::string contact_description;  ///< as given when saving; empty = no contact
-};
-
-/// `contact_description`: a text from which the caller can build trajectory.contact again; needed exactly when that is there.
+/// A trajectory with contact needs contact.description, from which the caller can build the rest again: it is all that is kept of it.
 /// Throws std::invalid_argument when the trajectory's arrays do not fit each other.
-void save_trajectory(const std::filesystem::path& path, const Trajectory& trajectory, const std::string& contact_description = "");
-[[nodiscard]] LoadedTrajectory load_trajectory(const std::filesystem::path& path);
+void save_trajectory(const std::filesystem::path& path, const Trajectory& trajectory);
+[[nodiscard]] Trajectory load_trajectory(const std::filesystem::path& path);
 
 /// The bytes that save_trajectory would write.
-[[nodiscard]] std::string trajectory_to_bytes(const Trajectory& trajectory, const std::string& contact_description = "");
-[[nodiscard]] LoadedTrajectory trajectory_from_bytes(std::string_view bytes);
+[[nodiscard]] std::string trajectory_to_bytes(const Trajectory& trajectory);
+[[nodiscard]] Trajectory trajectory_from_bytes(std::string_view bytes);
 
 void save_state(const std::filesystem::path& path, const State& state);
 /// Whether the state fits a model is checked where it is used.
