@@ -248,7 +248,7 @@ TEST_CASE("damaged model files load or are refused") {
 TEST_CASE("damaged trajectory files load or are refused") {
     const auto model = build_model(full_scene());
     const RolloutInput input{.state0 = model->default_state(), .controls = RowMatrix::Zero(4, model->num_controls())};
-    const std::string bytes = trajectory_to_bytes(rollout(model, full_parameters(*model), input, {}), "{}");
+    const std::string bytes = trajectory_to_bytes(rollout(model, full_parameters(*model), input, {}));
     Random random(99);
     const std::size_t before = peak_memory();
     for (const auto& [name, mutation] : kMutations) {
