@@ -104,7 +104,8 @@ void read(nb::handle value, const std::string& place, std::vector<Value>& out) {
     }
     std::vector<Value> values;
     for (nb::handle item : value) {
-        read(item, place + "[" + std::to_string(values.size()) + "]", values.emplace_back());
+        const std::string entry = place + "[" + std::to_string(values.size()) + "]";
+        read(item, entry, values.emplace_back());
     }
     out = std::move(values);
 }

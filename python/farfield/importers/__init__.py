@@ -69,7 +69,9 @@ def import_file(
             raise SceneFileError(f"{source}: floating_base is for URDF; an MJCF file states its own <freejoint/>")
         model = compile_file(source.resolve(), source=source, edits={}, timeout=timeout)
         scene = mjcf.build_scene(model, report)
+    options = {"timestep": float(model.options["values"]["timestep"]), "source_path": str(source)}
+    if not options["timestep"] > 0.0:
+        raise SceneFileError(f"{source}: option timestep: {options['timestep']:g}, expected > 0 [s]")
     if not model.name:
         scene.name = source.stem
-    options = {"timestep": float(model.options["values"]["timestep"]), "source_path": str(source)}
     return Imported(scene=scene, warnings=report.warnings, options=options)

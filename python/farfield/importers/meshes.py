@@ -179,7 +179,7 @@ def write_converted(path: Path, vertices: np.ndarray, triangles: np.ndarray) -> 
 def _height_field(model: Compiled, field: int) -> tuple[np.ndarray, np.ndarray]:
     """The height field as a closed solid: the surface, four walls, and a flat base at -size[3].
 
-    Each cell is cut along the diagonal from (row, column + 1) to (row + 1, column), as MuJoCo does.
+    Each cell is cut along the diagonal from (row, column) to (row + 1, column + 1), as MuJoCo does.
     """
     rows, columns = int(model["hfield_nrow"][field]), int(model["hfield_ncol"][field])
     begin = int(model["hfield_adr"][field])
@@ -190,7 +190,7 @@ def _height_field(model: Compiled, field: int) -> tuple[np.ndarray, np.ndarray]:
     bottom = np.column_stack([x.ravel(), y.ravel(), np.full(rows * columns, -base)])
     index = np.arange(rows * columns).reshape(rows, columns)
     a, b, c, d = (part.ravel() for part in (index[:-1, :-1], index[:-1, 1:], index[1:, :-1], index[1:, 1:]))
-    surface = np.concatenate([np.column_stack([a, b, c]), np.column_stack([b, d, c])])
+    surface = np.concatenate([np.column_stack([a, b, d]), np.column_stack([a, d, c])])
     around = np.concatenate([index[0, :-1], index[:-1, -1], index[-1, :0:-1], index[:0:-1, 0]])  # counter-clockwise from above
     following = np.roll(around, -1)
     under = rows * columns

@@ -152,19 +152,9 @@ def _add_shapes(scene, model: Compiled, names: dict[str, list[str]], mesh_index:
         else:
             report.refuse(f"geom '{name}'", f"type {kind}")
             continue
-        if kind == "plane" and _moves(model, body):
-            report.refuse(f"geom '{name}'", "a plane on a body that moves")
         # All mass of a file is in the moments of its bodies; a body without mass must stay so.
         density = 0.0 if model["body_mass"][body] == 0.0 else 1000.0
         scene.add_shape(body, name=name, density=density, **_contact_fields(model, geom), **fields)
-
-
-def _moves(model: Compiled, body: int) -> bool:
-    while body > 0:
-        if model["body_jntnum"][body] > 0:
-            return True
-        body = int(model["body_parentid"][body])
-    return False
 
 
 def _placement(model: Compiled, geom: int) -> dict:

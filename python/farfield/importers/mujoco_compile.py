@@ -226,7 +226,10 @@ def run(request: dict) -> dict:
 
     spec = mujoco.MjSpec.from_file(request["path"])
     apply_edits(mujoco, spec, request.get("edits", {}))
-    model = spec.compile()
+    try:
+        model = spec.compile()
+    except ValueError as error:
+        raise ValueError(with_mesh_file(str(error), spec)) from error
     sources = mesh_sources(spec)
     for source in sources:
         source["name"] = name_of(mujoco, model, "mjOBJ_MESH", source["id"])
@@ -259,6 +262,12 @@ def run(request: dict) -> dict:
         },
         "version": mujoco.__version__,
     }
+
+
+def with_mesh_file(text: str, spec) -> str:
+    """An error about a mesh also names its file."""
+    files = [mesh.file for mesh in spec.meshes if mesh.name and mesh.file and f"'{mesh.name}'" in text]
+    return f"{text}; mesh file '{files[0]}'" if files and files[0] not in text else text
 
 
 def main() -> int:
