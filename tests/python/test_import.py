@@ -27,7 +27,10 @@ FILES = {
     "gym_ant": ("gymnasium", f"{GYM}/ant.xml"),
     "gym_humanoid": ("gymnasium", f"{GYM}/humanoid.xml"),
     "panda": ("example-robot-data", PANDA),
-    **{name: (None, f"{name}.xml") for name in ("ant", "push", "pendulum", "double_pendulum", "arm7", "chain14", "bowl")},
+    **{
+        name: (None, f"{name}.xml")
+        for name in ("ant", "push", "pendulum", "double_pendulum", "arm7", "chain14", "bowl")
+    },
 }
 
 
@@ -95,7 +98,10 @@ def scene_poses(scene: _core.Scene, q: np.ndarray) -> np.ndarray:
             elif kind == "Ball":
                 pose, at = compose(pose, about(joint.anchor, q[at : at + 4])), at + 4
             elif kind == "Hinge":
-                pose, at = compose(pose, about(joint.anchor, rotation_quaternion(joint.axis, q[at] - joint.reference))), at + 1
+                pose, at = (
+                    compose(pose, about(joint.anchor, rotation_quaternion(joint.axis, q[at] - joint.reference))),
+                    at + 1,
+                )
             else:
                 axis = joint.axis / np.linalg.norm(joint.axis)
                 pose, at = compose(pose, (axis * (q[at] - joint.reference), identity)), at + 1

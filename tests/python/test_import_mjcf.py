@@ -83,7 +83,9 @@ def test_flexes_are_refused(tmp_path):
 
 
 def test_joint_equality_is_mujocos_constraint(tmp_path):
-    path = write(tmp_path, **two_joints('<equality><joint joint1="j" joint2="k" polycoef="0.2 -1.5 0 0 0"/></equality>'))
+    path = write(
+        tmp_path, **two_joints('<equality><joint joint1="j" joint2="k" polycoef="0.2 -1.5 0 0 0"/></equality>')
+    )
     scene, _ = load_scene(path)
     (tie,) = scene.ties
     assert (tie.joint, tie.source) == ("j", "k")
@@ -168,7 +170,14 @@ def test_keyframes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "attributes", ["", 'scale="0.1 2 3"', 'scale="-1 1 1"', 'refpos="0.1 0.2 0.3"', 'refquat="0.8 0.6 0 0" refpos="1 0 0" scale="2 1 -3"']
+    "attributes",
+    [
+        "",
+        'scale="0.1 2 3"',
+        'scale="-1 1 1"',
+        'refpos="0.1 0.2 0.3"',
+        'refquat="0.8 0.6 0 0" refpos="1 0 0" scale="2 1 -3"',
+    ],
 )
 def test_meshes_keep_the_doubles_of_their_file(tmp_path, attributes):
     vertices = CUBE + 1.0 / 3.0

@@ -61,7 +61,10 @@ def import_file(
         raise SceneFileError(f"{source}: no such file")
     report = Report(source)
     if urdf.root_tag(source) == "robot":
-        with urdf.prepared(source, package_dirs=package_dirs, floating_base=floating_base, report=report) as (file, edits):
+        with urdf.prepared(source, package_dirs=package_dirs, floating_base=floating_base, report=report) as (
+            file,
+            edits,
+        ):
             model = compile_file(file, source=source, edits=edits, timeout=timeout)
             scene = mjcf.build_scene(model, report)
     else:

@@ -70,7 +70,9 @@ def _asset_mesh(model: Compiled, mesh: int, report: Report) -> tuple[np.ndarray,
     source = model.meshes[mesh]
     if source["path"] is None:
         if source["file"]:
-            report.warn(f"mesh '{source['name']}': file '{source['file']}' not found again; its vertices have float32 precision")
+            report.warn(
+                f"mesh '{source['name']}': file '{source['file']}' not found again; its vertices have float32 precision"
+            )
         return weld(corners)
     soup = _to_asset_frame(read_triangles(Path(source["path"])), source)
     original = match_triangles(soup, corners)
@@ -191,10 +193,15 @@ def _height_field(model: Compiled, field: int) -> tuple[np.ndarray, np.ndarray]:
     index = np.arange(rows * columns).reshape(rows, columns)
     a, b, c, d = (part.ravel() for part in (index[:-1, :-1], index[:-1, 1:], index[1:, :-1], index[1:, 1:]))
     surface = np.concatenate([np.column_stack([a, b, d]), np.column_stack([a, d, c])])
-    around = np.concatenate([index[0, :-1], index[:-1, -1], index[-1, :0:-1], index[:0:-1, 0]])  # counter-clockwise from above
+    around = np.concatenate(
+        [index[0, :-1], index[:-1, -1], index[-1, :0:-1], index[:0:-1, 0]]
+    )  # counter-clockwise from above
     following = np.roll(around, -1)
     under = rows * columns
     walls = np.concatenate(
-        [np.column_stack([around, around + under, following]), np.column_stack([following, around + under, following + under])]
+        [
+            np.column_stack([around, around + under, following]),
+            np.column_stack([following, around + under, following + under]),
+        ]
     )
     return np.concatenate([top, bottom]), np.concatenate([surface, surface[:, ::-1] + under, walls])

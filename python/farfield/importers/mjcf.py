@@ -172,7 +172,9 @@ def _placement(model: Compiled, geom: int) -> dict:
 def _contact_fields(model: Compiled, geom: int) -> dict:
     group, meets = int(model["geom_contype"][geom]), int(model["geom_conaffinity"][geom])
     collides = group != 0 or meets != 0
-    contact_off = {"contact", "constraint"} & unsupported.flags(model, "mjtDisableBit", model.options["values"]["disableflags"])
+    contact_off = {"contact", "constraint"} & unsupported.flags(
+        model, "mjtDisableBit", model.options["values"]["disableflags"]
+    )
     # condim 1 is frictionless; as in MuJoCo, the other geom of a pair may still bring friction.
     frictionless = int(model["geom_condim"][geom]) == 1
     return {
@@ -197,4 +199,6 @@ def _add_contact_pairs(scene, model: Compiled, names: dict[str, list[str]], repo
 
 def _add_keyframes(scene, model: Compiled, names: dict[str, list[str]]) -> None:
     for key, name in enumerate(names["keyframe"]):
-        scene.add_keyframe(name=name, q=model["key_qpos"][key], v=model["key_qvel"][key], control=model["key_ctrl"][key])
+        scene.add_keyframe(
+            name=name, q=model["key_qpos"][key], v=model["key_qvel"][key], control=model["key_ctrl"][key]
+        )

@@ -87,9 +87,7 @@ def treatment(field: str) -> str | None:
 def model_fields(model) -> list[str]:
     """All data fields of a compiled model."""
     return [
-        name
-        for name in dir(type(model))
-        if not name.startswith("_") and not callable(getattr(type(model), name, None))
+        name for name in dir(type(model)) if not name.startswith("_") and not callable(getattr(type(model), name, None))
     ]
 
 
@@ -123,7 +121,11 @@ def mesh_sources(spec) -> list[dict]:
         path = None
         if mesh.file:
             folders = [spec.modelfiledir, os.path.join(spec.modelfiledir, spec.meshdir or "")]
-            tries = [os.path.join(folder, name) for folder in reversed(folders) for name in (mesh.file, os.path.basename(mesh.file))]
+            tries = [
+                os.path.join(folder, name)
+                for folder in reversed(folders)
+                for name in (mesh.file, os.path.basename(mesh.file))
+            ]
             path = next((os.path.abspath(name) for name in tries if os.path.isfile(name)), None)
         sources.append(
             {
@@ -177,7 +179,9 @@ def compile_exact(mujoco, spec, path: str, edits: dict, model, sources: list[dic
 
     bodies = inferring_bodies(mujoco, spec)
     counted = set().union(*bodies.values()) if bodies else set()
-    legacy = {source["name"]: source["id"] for source in sources if source["legacy_inertia"] and source["name"] in counted}
+    legacy = {
+        source["name"]: source["id"] for source in sources if source["legacy_inertia"] and source["name"] in counted
+    }
     closed = {name for name, mesh in legacy.items() if is_closed(model, mesh)}
     notes = [
         f"body '{body}': mass and inertia inferred from meshes that are not closed ({', '.join(sorted(used - closed))}); "
@@ -258,7 +262,17 @@ def run(request: dict) -> dict:
         "unknown_fields": unknown,
         "enums": {
             kind: {str(int(v)): k for k, v in getattr(mujoco, kind).__members__.items()}
-            for kind in ("mjtJoint", "mjtGeom", "mjtEq", "mjtTrn", "mjtGain", "mjtBias", "mjtDyn", "mjtDisableBit", "mjtEnableBit")
+            for kind in (
+                "mjtJoint",
+                "mjtGeom",
+                "mjtEq",
+                "mjtTrn",
+                "mjtGain",
+                "mjtBias",
+                "mjtDyn",
+                "mjtDisableBit",
+                "mjtEnableBit",
+            )
         },
         "version": mujoco.__version__,
     }
@@ -285,5 +299,7 @@ def main() -> int:
 
 if __name__ == "__main__":
     here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.getcwd()) != here]  # siblings are not modules here
+    sys.path[:] = [
+        entry for entry in sys.path if os.path.abspath(entry or os.getcwd()) != here
+    ]  # siblings are not modules here
     sys.exit(main())
