@@ -51,7 +51,7 @@ def packaged(distribution: str, ending: str) -> Path:
 
 
 def reference_model(path: Path) -> mujoco.MjModel:
-    """MuJoCo's own reading of the file; URDF after the pre-pass, without which it drops mimic and cannot find meshes."""
+    """MuJoCo's own reading of the file; URDF after the pre-pass, without which it drops mimic and finds no meshes."""
     if path.suffix == ".urdf":
         with urdf.prepared(path, package_dirs=(), floating_base=False, report=Report(path)) as (file, edits):
             spec = mujoco.MjSpec.from_file(str(file))
@@ -68,7 +68,7 @@ def case(request) -> Case:
     return Case(imported.scene, imported.warnings, imported.options, reference_model(path))
 
 
-# ---- an oracle: forward kinematics written from the comment of scene/scene.hpp alone -----------------------------------
+# ---- an oracle: forward kinematics written from the comment of scene/scene.hpp alone -------------------------------
 
 
 def rotation_quaternion(axis: np.ndarray, angle: float) -> np.ndarray:

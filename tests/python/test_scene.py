@@ -141,7 +141,7 @@ BAD = [
 
 @pytest.mark.parametrize(("mistake", "text"), BAD, ids=[text[:40] for _, text in BAD])
 def test_mistakes_are_named(mistake, text):
-    with pytest.raises(ValueError) as error:  # noqa: PT011 - the text is checked below
+    with pytest.raises(ValueError) as error:
         mistake(small_scene())
     assert text in str(error.value)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenes from robot files: MJCF and URDF, through the MuJoCo compiler.
 
-``load_scene(path)`` returns a Scene and a list of warnings. What cannot be carried over is named, element by element: in an
-error when forces or constraints would be lost, else in a warning.
+``load_scene(path)`` returns a Scene and a list of warnings. What cannot be carried over is named, element by element:
+in an error when forces or constraints would be lost, else in a warning.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def import_file(
 
     Args:
         path: The file.
-        package_dirs: URDF: folders that hold the packages of package:// URIs, searched before the folders above the file.
+        package_dirs: URDF: folders that hold the packages of package:// URIs, searched before those above the file.
         floating_base: URDF: gives the root link a free joint; it is fixed to the world otherwise.
         timeout: Longest time for the MuJoCo compiler [s].
 

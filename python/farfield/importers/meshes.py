@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Triangle meshes of a compiled model, with the vertices of the original files in double precision.
 
-MuJoCo stores float32 vertices, moved to the mesh's principal axes: v_asset = mesh_pos + R(mesh_quat) v. We keep the asset
-frame (the file's, after scale and reference pose), so a mesh is what the user gave, and shift the shapes instead:
+MuJoCo stores float32 vertices, moved to the mesh's principal axes: v_asset = mesh_pos + R(mesh_quat) v. We keep the
+asset frame (the file's, after scale and reference pose), so a mesh is what the user gave, and shift the shapes instead:
 T_shape = T_geom * T(mesh_pos, mesh_quat)^-1.
 """
 
@@ -78,13 +78,14 @@ def _asset_mesh(model: Compiled, mesh: int, report: Report) -> tuple[np.ndarray,
     original = match_triangles(soup, corners)
     if original is None:
         report.warn(
-            f"mesh '{source['name']}': {source['file']} gives other triangles than MuJoCo's reader; its vertices have float32 precision"
+            f"mesh '{source['name']}': {source['file']} gives other triangles than MuJoCo's reader; "
+            "its vertices have float32 precision"
         )
         return weld(corners)
     if len(original) > len(corners):
         report.warn(
-            f"mesh '{source['name']}': {source['file']} holds several objects; all {len(original)} triangles are imported, while "
-            f"MuJoCo reads the first {len(corners)} (an inferred mass counts only those)"
+            f"mesh '{source['name']}': {source['file']} holds several objects; all {len(original)} triangles are "
+            f"imported, while MuJoCo reads the first {len(corners)} (an inferred mass counts only those)"
         )
     return weld(original)
 
@@ -98,10 +99,10 @@ def _to_asset_frame(soup: np.ndarray, source: dict) -> np.ndarray:
 
 
 def match_triangles(soup: np.ndarray, corners: np.ndarray) -> np.ndarray | None:
-    """The file's triangles, shape (t, 3, 3), when MuJoCo's are the same, in order, up to float32 rounding; None otherwise.
+    """The file's triangles, shape (t, 3, 3), when MuJoCo's are the same, in order, up to float32 rounding; else None.
 
-    A triangle may be turned (start at another corner), and the file may go on after MuJoCo's last triangle: MuJoCo reads only
-    the first object of a Wavefront file.
+    A triangle may be turned (start at another corner), and the file may go on after MuJoCo's last triangle: it
+    reads only the first object of a Wavefront file.
     """
     count = len(corners)
     if len(soup) < count or count == 0:
@@ -112,7 +113,7 @@ def match_triangles(soup: np.ndarray, corners: np.ndarray) -> np.ndarray | None:
 
 
 def weld(soup: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices and triangles of a soup, shape (t, 3, 3): corners with equal coordinates become one vertex, none moves."""
+    """Vertices and triangles of a soup, shape (t, 3, 3): equal corners become one vertex, and none moves."""
     points = soup.reshape(-1, 3) + 0.0  # -0.0 becomes 0.0
     _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)

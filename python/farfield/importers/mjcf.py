@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From MuJoCo's compiled model to a Scene.
 
-Body indices are MuJoCo's body ids, and joints keep MuJoCo's order, so that qpos and qvel are our q and v. How each field of
-the compiled model is treated is listed in :data:`farfield.importers.mujoco_compile.TREATMENT`.
+Body indices are MuJoCo's body ids, and joints keep MuJoCo's order, so that qpos and qvel are our q and v. How each
+field of the compiled model is treated is listed in :data:`farfield.importers.mujoco_compile.TREATMENT`.
 """
 
 from __future__ import annotations
@@ -192,8 +192,8 @@ def _add_contact_pairs(scene, model: Compiled, names: dict[str, list[str]], repo
     for pair, (a, b) in enumerate(zip(model["pair_geom1"], model["pair_geom2"], strict=True)):
         scene.include(int(bodies[a]), int(bodies[b]))
         report.warn(
-            f"pair '{names['pair'][pair]}': its bodies '{names['body'][bodies[a]]}' and '{names['body'][bodies[b]]}' may touch with "
-            "all their shapes; the pair's own friction, dimension, margin and solver parameters are not used"
+            f"pair '{names['pair'][pair]}': its bodies '{names['body'][bodies[a]]}' and '{names['body'][bodies[b]]}' "
+            "may touch with all their shapes; the pair's own friction, dimension, margin and solver are not used"
         )
 
 

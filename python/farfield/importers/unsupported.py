@@ -40,8 +40,8 @@ WARNED_DOFS = [
 #: Options that only steer MuJoCo's own solvers or measurements.
 SOLVER_OPTIONS = {
     "ccd_iterations", "ccd_tolerance", "cone", "impratio", "iterations", "jacobian", "ls_iterations", "ls_tolerance",
-    "noslip_iterations", "noslip_tolerance", "sdf_initpoints", "sdf_iterations", "sleep_tolerance", "solver", "tolerance",
-    "o_friction", "o_margin", "o_solimp", "o_solref",
+    "noslip_iterations", "noslip_tolerance", "sdf_initpoints", "sdf_iterations", "sleep_tolerance", "solver",
+    "tolerance", "o_friction", "o_margin", "o_solimp", "o_solref",
 }  # fmt: skip
 HANDLED_OPTIONS = {"gravity", "timestep", "disableflags", "enableflags"}
 HANDLED_FLAGS = {"gravity", "limit", "contact", "equality", "constraint"}

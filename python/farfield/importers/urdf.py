@@ -237,7 +237,7 @@ def _localize(original: Path, folder: Path, stem: str) -> str:
     suffix = original.suffix.lower()
     if suffix == ".obj" and _has_objects(original):
         vertices, triangles = read_obj(original)
-    elif suffix not in READABLE or suffix == ".stl" and _is_text_stl(original):
+    elif suffix not in READABLE or (suffix == ".stl" and _is_text_stl(original)):
         vertices, triangles = _load_foreign(original)
     else:
         shutil.copyfile(original, folder / (stem + suffix))
