@@ -268,6 +268,20 @@ def highest(corners: np.ndarray, x: float, y: float) -> float:
     return best
 
 
+def test_triangles_of_no_area_are_left_out_of_drawings_only(tmp_path):
+    write_obj(tmp_path / "flat.obj", faces=[*CUBE_FACES, (0, 1, 1)])
+    asset = '<asset><mesh name="m" file="flat.obj"/></asset>'
+    drawn, warnings = load_scene(
+        write(tmp_path, world='<geom type="mesh" mesh="m" contype="0" conaffinity="0"/>', rest=asset)
+    )
+    drawn.meshes[0].validate()
+    assert len(drawn.meshes[0].triangles) == 12
+    assert any("mesh 'm': only drawn; its 1 triangles of no area" in text for text in warnings)
+    kept, _ = load_scene(write(tmp_path, world='<geom type="mesh" mesh="m"/>', rest=asset))
+    with pytest.raises(ValueError, match="mesh 'm': triangle 12"):
+        kept.meshes[0].validate()
+
+
 def test_match_rejects_other_triangles():
     soup = CUBE[np.array(CUBE_FACES)]
     rounded = soup.astype(np.float32).astype(float)

@@ -22,6 +22,8 @@ from farfield.importers.rotations import conjugate, quaternion_matrix, quaternio
 
 #: Largest distance between a re-read vertex and MuJoCo's float32 one, as a part of the size of the mesh.
 AGREEMENT = 1e-6
+#: Smallest area of a triangle, as a part of the squared size of its mesh; a mesh in contact must not have smaller ones.
+SMALLEST_AREA = 2e-14
 #: Beside a mesh converted for MuJoCo: its vertices and triangles in double precision.
 CONVERTED = ".doubles.npz"
 
@@ -55,9 +57,31 @@ def add_meshes(scene: _core.Scene, model: Compiled, report: Report) -> dict[tupl
             vertices, triangles = _height_field(model, int(data))
             pose = (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
         name = model.names[kind][data] or f"{kind}{data}"
+        if not _collides(model, kind, int(data)):
+            triangles = _with_area(vertices, triangles, name, report)
         index = scene.add_mesh(name=name, vertices=vertices, triangles=triangles)
         placed[key] = PlacedMesh(index, *pose)
     return placed
+
+
+def _collides(model: Compiled, kind: str, data: int) -> bool:
+    """Whether any geom that uses this mesh takes part in contact."""
+    users = [
+        geom
+        for geom, used in enumerate(model["geom_dataid"])
+        if used == data and model.enum("mjtGeom", model["geom_type"][geom]) == kind
+    ]
+    return bool(np.any(model["geom_contype"][users]) or np.any(model["geom_conaffinity"][users]))
+
+
+def _with_area(vertices: np.ndarray, triangles: np.ndarray, name: str, report: Report) -> np.ndarray:
+    """A mesh that is only drawn loses nothing with its triangles of no area; in contact they would be an error."""
+    corners = vertices[triangles]
+    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    keep = area > SMALLEST_AREA * np.sum(np.ptp(vertices, axis=0) ** 2)
+    if not np.all(keep):
+        report.warn(f"mesh '{name}': only drawn; its {int(np.sum(~keep))} triangles of no area are left out")
+    return triangles[keep]
 
 
 def _asset_mesh(model: Compiled, mesh: int, report: Report) -> tuple[np.ndarray, np.ndarray]:
