@@ -74,7 +74,7 @@ def prepared(
     _warn_without_mass(robot, report)
     with tempfile.TemporaryDirectory(prefix="farfield-urdf-") as name:
         folder = Path(name)
-        _localize_meshes(source, robot, folder, [Path(entry) for entry in package_dirs])
+        _localize_meshes(source, robot, folder, [Path(entry).expanduser() for entry in package_dirs])
         _set_compiler(robot)
         file = folder / "model.urdf"
         tree.write(file, encoding="utf-8", xml_declaration=True)
