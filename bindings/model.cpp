@@ -179,13 +179,13 @@ void bind_model(nb::module_& m) {
             return "Model('" + x.scene().name + "', bodies=" + std::to_string(x.num_bodies()) + ", dofs=" + std::to_string(x.num_dofs()) +
                    ", controls=" + std::to_string(x.num_controls()) + ")";
         })
-        .def("__reduce__", [](const Model& x) {
+        .def("__getstate__", [](const Model& x) {
             const std::string bytes = model_to_bytes(x, x.default_parameters());
-            return nb::make_tuple(nb::module_::import_("farfield._core").attr("_model_from_pickle"), nb::make_tuple(nb::bytes(bytes.data(), bytes.size())));
+            return nb::bytes(bytes.data(), bytes.size());
+        })
+        .def("__setstate__", [](Model& self, const nb::bytes& bytes) {
+            new (&self) Model(*model_from_bytes(std::string_view(bytes.c_str(), bytes.size())).model);
         });
-    m.def("_model_from_pickle", [](const nb::bytes& bytes) {
-        return std::const_pointer_cast<Model>(model_from_bytes(std::string_view(bytes.c_str(), bytes.size())).model);
-    }, "bytes"_a);
 
     m.def("build_model", [](const Scene& scene) { return std::const_pointer_cast<Model>(build_model(scene)); }, "scene"_a,
           "Compiles a Scene. Raises ValueError naming the element, its value and what was expected.");
