@@ -168,7 +168,8 @@ GjkResult gjk_distance(const Eigen::Ref<const Eigen::Matrix3Xd>& a, const Eigen:
     do {
         const Vector3d n = gjk.direction();
         result.status = gjk.add(a.col(support(a, n)), b.col(support(b, -n)));
-    } while (result.status == GjkStatus::Searching && gjk.lower() < options.stop_above && gjk.upper() > options.stop_below);
+    } while (result.status == GjkStatus::Searching && gjk.lower() < options.stop_above &&
+             gjk.upper() > options.stop_below);
     result.lower = gjk.lower();
     result.upper = gjk.upper();
     result.direction = gjk.best_direction();
