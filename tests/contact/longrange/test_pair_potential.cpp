@@ -42,7 +42,7 @@ TEST_CASE("pair potential: momentum balances and the Hessian follows rigid motio
         const TrianglePair x = moderate_pair(generator, i).x;
         const Plane plane = solve_pair(x, nullptr, 1e-13).plane;
         const Vector18 g = pair_gradient(x, plane);
-        const Eigen::Matrix<double, 18, 18> h = pair_hessian(x, plane);
+        const Eigen::MatrixXd h = pair_hessian(x, plane);
         REQUIRE(g.norm() > 0.0);
         Eigen::Vector3d force = Eigen::Vector3d::Zero(), torque = Eigen::Vector3d::Zero();
         double lever = 0.0;
@@ -160,8 +160,8 @@ TEST_CASE("pair potential: the 6-D leaf derivatives are the 18-D ones seen by a 
         const Plane plane = solve_pair(x, nullptr, 1e-13).plane;
         const LeafDerivatives leaf = leaf_derivatives(x, arms, plane);
         const Vector18 g = pair_gradient(x, plane);
-        const Eigen::Matrix<double, 18, 18> h = pair_hessian(x, plane);
-        Eigen::Matrix<double, 9, 6> motion;  // dx_k = v + w x arm
+        const Eigen::MatrixXd h = pair_hessian(x, plane);
+        Eigen::MatrixXd motion(9, 6);  // dx_k = v + w x arm
         for (int k = 0; k < 3; ++k) motion.middleRows<3>(3 * k) << Eigen::Matrix3d::Identity(), -hat(arms.col(k));
         Eigen::Matrix3d moment_a = Eigen::Matrix3d::Zero(), moment_b = Eigen::Matrix3d::Zero();
         for (int k = 0; k < 6; ++k) (k < 3 ? moment_a : moment_b) += g.segment<3>(3 * k) * arms.col(k).transpose();
@@ -170,7 +170,7 @@ TEST_CASE("pair potential: the 6-D leaf derivatives are the 18-D ones seen by a 
         CHECK((leaf.force - leaf.gradient.head<3>()).norm() == 0.0);
         CHECK((leaf.moment_a - moment_a).norm() < 1e-12 * moment_a.norm());
         CHECK((leaf.moment_b - moment_b).norm() < 1e-12 * moment_b.norm());
-        const Eigen::Matrix<double, 6, 6> material = motion.transpose() * h.topLeftCorner<9, 9>() * motion;
+        const Eigen::MatrixXd material = motion.transpose() * h.topLeftCorner(9, 9) * motion;
         CHECK((leaf.material - material).norm() < 1e-9 * h.norm() * motion.squaredNorm());
         CHECK((leaf.material - leaf.material.transpose()).norm() == 0.0);
     }
