@@ -89,7 +89,7 @@ def read_includes(root: Path) -> tuple[dict[str, list[tuple[int, str]]], list[st
                     errors.append(f"src/{name}:{number}: {target} does not exist")
                 else:
                     graph[name].append((number, target))
-            elif bracket == '"':
+            elif bracket == '"' and ("/" not in target or (path.parent / target).exists()):
                 errors.append(f'src/{name}:{number}: write the full path, "farfield/<room>/..."; got "{target}"')
     return graph, errors
 

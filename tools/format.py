@@ -27,9 +27,12 @@ def main() -> int:
     program = str(beside) if beside.exists() else "clang-format"
     mode = ["-i"] if options.write else ["--dry-run", "--Werror"]
     outcome = subprocess.run([program, "--style=file", *mode, *files], cwd=ROOT, capture_output=True, text=True)
-    for line in outcome.stderr.splitlines():
-        if "error:" in line or not outcome.stderr.count("error:"):
-            print(line)
+    complaints = outcome.stderr.splitlines()
+    places = [line.split(":")[0] for line in complaints if "[-Wclang-format-violations]" in line]
+    for place in dict.fromkeys(places):
+        print(f"{place}: {places.count(place)} places")
+    if outcome.returncode and not places:
+        print(outcome.stderr)
     print(f"clang-format: {len(files)} files, {'ok' if outcome.returncode == 0 else 'differences; run make format'}")
     return 1 if outcome.returncode else 0
 

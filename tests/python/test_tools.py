@@ -83,6 +83,11 @@ def test_circle_of_files_is_found(tmp_path):
     assert "a.hpp -> farfield/math/b.hpp -> farfield/math/c.hpp -> farfield/math/a.hpp" in errors[0]
 
 
+def test_quotes_are_allowed_for_other_libraries(tmp_path):
+    write(tmp_path, {"src/farfield/math/a.hpp": '#include "hwy/highway.h"\n#include <vector>\n'})
+    assert check_includes.check(tmp_path) == ([], 0)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
