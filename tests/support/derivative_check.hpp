@@ -81,10 +81,10 @@ template <class Function>
                                               const LadderOptions& options, Random& random) {
     const Eigen::VectorXd s = random_direction(random, x.size());
     const auto plus_minus = [&](double h) {
-        Eigen::VectorXd plus(1), minus(1);
-        plus(0) = f(Eigen::VectorXd(x + h * s));
-        minus(0) = f(Eigen::VectorXd(x - h * s));
-        return std::pair(plus, minus);
+        // A constant size of 1 makes g++ 12 warn of packet loads that a vector of one never does.
+        const Eigen::Index one = std::min<Eigen::Index>(1, x.size());
+        return std::pair(Eigen::VectorXd(Eigen::VectorXd::Constant(one, f(Eigen::VectorXd(x + h * s)))),
+                         Eigen::VectorXd(Eigen::VectorXd::Constant(one, f(Eigen::VectorXd(x - h * s)))));
     };
     return check_ladder(plus_minus, Eigen::VectorXd::Constant(1, gradient.dot(s)), options);
 }

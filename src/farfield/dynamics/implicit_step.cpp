@@ -36,6 +36,7 @@ void reduce(const Model& model, StepScratch& s, bool scripted) {
 
 double pivot_ratio(const Eigen::LLT<Eigen::MatrixXd>& cholesky) {
     const auto diagonal = cholesky.matrixLLT().diagonal();
+    if (diagonal.size() == 0) return 1.0;  // nothing moves, or scripts move all
     const double ratio = diagonal.minCoeff() / diagonal.maxCoeff();
     return ratio * ratio;
 }
@@ -81,19 +82,32 @@ void remaining_script(const Model& model, const VectorXd& q, const VectorXd& scr
     }
 }
 
-/// Halves the step until the objective falls enough. Where the stopping test has passed, any feasible point will do.
-bool line_search(const StepContext& context, StepScratch& s, bool any_feasible) {
+/// The fraction of the step whose whole path is certified free of collisions.
+double certified_fraction(const StepContext& context, StepMemory& memory, StepScratch& s, StepReport& report) {
+    if (!context.filter) {
+        for (const contact::PairBlock& pair : s.objective.contact().blocks) report.min_gap = std::min(report.min_gap, pair.gap);
+        return 1.0;
+    }
+    s.gaps.clear();
+    for (const contact::PairBlock& pair : s.objective.contact().blocks) s.gaps.push_back(pair.gap);
+    const CollisionFilter::Result result = context.filter->max_step(s.objective.kinematics(), s.step, s.gaps, memory.filter);
+    report.min_gap = std::min(report.min_gap, result.certified_gap);
+    report.shortest_step = std::min(report.shortest_step, result.alpha);
+    return result.alpha;
+}
+
+/// Halves the step, starting from `alpha`, until the objective falls enough. Where the stopping test has passed, any feasible point will do.
+bool line_search(const StepContext& context, StepScratch& s, double alpha, bool any_feasible) {
+    if (!(alpha > 0.0)) return false;
     const double value = s.objective.value();
     const double slope = s.reduced_gradient.dot(s.reduced_step);
-    double alpha = 1.0;
     for (int halving = 0; halving < kMaxHalvings; ++halving, alpha *= 0.5) {
         VectorXd& scaled = s.difference;
         scaled = alpha * s.step;
         retract(context.model, s.q, scaled, s.trial);
         const double trial = s.objective.energy(s.trial);
         if (!std::isfinite(trial)) continue;
-        const double noise = 1e-14 * (std::abs(value) + std::abs(trial)) + 1e-300;
-        if (any_feasible || trial <= value + kArmijo * alpha * slope + noise) {
+        if (any_feasible || trial <= value + kArmijo * alpha * slope + s.objective.energy_noise()) {
             s.q.swap(s.trial);
             return true;
         }
@@ -149,6 +163,10 @@ void validate(const StepOptions& options) {
     if (options.max_iterations < 1) fail("step options: max_iterations ", options.max_iterations, ", expected >= 1");
 }
 
+StepMemory make_memory(const StepContext& context) {
+    return StepMemory{context.contact ? context.contact->make_memory() : nullptr, {}};
+}
+
 const char* to_string(StepStatus status) {
     switch (status) {
         case StepStatus::Converged: return "converged";
@@ -160,12 +178,12 @@ const char* to_string(StepStatus status) {
     return "unknown";
 }
 
-StepReport implicit_step(const StepContext& context, const State& now, const StepInput& input, contact::ContactMemory* memory,
+StepReport implicit_step(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
                          StepScratch& s, State& next) {
     const Model& model = context.model;
     const StepOptions& options = context.options;
     StepReport report;
-    s.objective.begin(context, now, input, memory);
+    s.objective.begin(context, now, input, memory.contact.get());
     s.q = now.q;
     const bool scripted = model.num_kinematic() > 0;
     if (scripted) remaining_script(model, s.q, input.script, s);
@@ -186,7 +204,6 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
             report.status = s.objective.value() > 0.0 && context.contact ? StepStatus::Intersecting : StepStatus::NonFinite;
             break;
         }
-        for (const contact::PairBlock& pair : s.objective.contact().blocks) report.min_gap = std::min(report.min_gap, pair.gap);
         if (scripted) remaining_script(model, s.q, input.script, s);
         const bool arrived = !scripted || s.remaining.isZero(1e-14);
         reduce(model, s, scripted);
@@ -197,11 +214,12 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
             break;
         }
         const bool passed = arrived && report.residual <= tolerance;
-        if (!line_search(context, s, passed || !arrived)) {
+        const double alpha = context.contact ? certified_fraction(context, memory, s, report) : 1.0;
+        if (!line_search(context, s, alpha, passed || !arrived)) {
             report.status = StepStatus::LineSearchFailed;
             break;
         }
-        if (passed) {
+        if (passed && alpha == 1.0) {
             report.status = StepStatus::Converged;
             break;
         }
@@ -211,12 +229,12 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
 }
 
 void implicit_step_vjp(const StepContext& context, const State& now, const StepInput& input, const State& next,
-                       const VectorXd& q_next_bar, const VectorXd& v_next_bar, contact::ContactMemory* memory, StepScratch& s,
+                       const VectorXd& q_next_bar, const VectorXd& v_next_bar, StepMemory& memory, StepScratch& s,
                        StepBars& bars, Parameters& gradient) {
     const Model& model = context.model;
     const double dt = context.options.dt;
     const int n = model.num_dofs();
-    s.objective.begin(context, now, input, memory);
+    s.objective.begin(context, now, input, memory.contact.get());
     s.objective.derivatives(next.q);
     s.full_hessian = s.objective.hessian().selfadjointView<Eigen::Lower>();
 

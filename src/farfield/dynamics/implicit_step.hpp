@@ -6,7 +6,7 @@
 /// Deviation: at least one Newton step is taken and the step computed where the stopping test passes is still taken, so that forces far
 ///            below the tolerance reach the next state. Scripted coordinates approach their targets inside the Newton loop.
 #include <Eigen/Dense>
-#include <memory>
+#include <vector>
 
 #include "farfield/dynamics/incremental_potential.hpp"
 #include "farfield/dynamics/step_types.hpp"
@@ -17,14 +17,15 @@ namespace farfield {
 class StepScratch {
  public:
     IncrementalPotential objective;
+    std::vector<double> gaps;  ///< per contact pair
     Eigen::VectorXd q, trial, step, reduced_gradient, reduced_step, remaining, difference, lambda;
     Eigen::MatrixXd reduced_hessian, full_hessian;
     Eigen::LLT<Eigen::MatrixXd> cholesky;
 };
 
-/// Solves for `next`. `memory` may be null without contact. Sizes are checked by the caller once per rollout.
+/// Solves for `next`. Sizes are checked by the caller once per rollout.
 [[nodiscard]] StepReport implicit_step(const StepContext& context, const State& now, const StepInput& input,
-                                       contact::ContactMemory* memory, StepScratch& scratch, State& next);
+                                       StepMemory& memory, StepScratch& scratch, State& next);
 
 /// Adjoint of one step. In: `next_bar` = gradient by the next state (tangent). Out: gradients by the state, control and script;
 /// parameters are added to.
@@ -32,7 +33,7 @@ struct StepBars {
     Eigen::VectorXd q, v, control, script;
 };
 void implicit_step_vjp(const StepContext& context, const State& now, const StepInput& input, const State& next,
-                       const Eigen::VectorXd& q_next_bar, const Eigen::VectorXd& v_next_bar, contact::ContactMemory* memory,
+                       const Eigen::VectorXd& q_next_bar, const Eigen::VectorXd& v_next_bar, StepMemory& memory,
                        StepScratch& scratch, StepBars& bars, Parameters& gradient);
 
 }  // namespace farfield

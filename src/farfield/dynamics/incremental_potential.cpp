@@ -28,11 +28,12 @@ void IncrementalPotential::begin(const StepContext& context, const State& now, c
     forward_kinematics(model, context.parameters, q_previous_, kinematics_previous_);
     set_inertia_target(model, kinematics_now_, kinematics_previous_, target_);
     if (context.contact) context.contact->begin_step(kinematics_now_.poses, dt, context.parameters, *memory_);
-    gradient_noise_ = 0.0;
+    gradient_noise_ = gravity_scale_ = 0.0;
     for (std::size_t i = 1; i < kinematics_now_.poses.size(); ++i) {
         if (model.bodies()[i].last_dof < 0) continue;
         const auto m = context.parameters.moments.row(static_cast<Eigen::Index>(i));
         const double reach = (kinematics_now_.poses[i].position - target_.origin[i]).norm();
+        gravity_scale_ += context.parameters.gravity.norm() * (m[0] * reach + m.segment<3>(1).norm());
         const double moment = std::max(m[0] * reach + m.segment<3>(1).norm(), m[0] * reach * reach + m[4] + m[5] + m[6]);
         gradient_noise_ = std::max(gradient_noise_, 64.0 * std::numeric_limits<double>::epsilon() * moment / (dt * dt));
     }
@@ -53,11 +54,14 @@ void IncrementalPotential::derivatives(const Eigen::VectorXd& q) {
     gradient_.setZero(n);
     hessian_.setZero(n, n);
     value_ = add_inertia_derivatives(model, context_->parameters, context_->options.dt, target_, kinematics_, inertia_, gradient_, hessian_);
-    value_ += add_joint_derivatives(joint_step(), q, gradient_, hessian_);
+    const double joints = add_joint_derivatives(joint_step(), q, gradient_, hessian_);
+    energy_noise_ = 1e-13 * (std::abs(value_) + std::abs(joints) + gravity_scale_);
+    value_ += joints;
     if (!context_->contact) return;
     hessian_without_contact_ = hessian_;
     context_->contact->derivatives(kinematics_.poses, context_->parameters, *memory_, contact_);
     value_ += contact_.energy;
+    energy_noise_ += 1e-13 * std::abs(contact_.energy);
     if (std::isfinite(contact_.energy)) add_contact_derivatives(model, kinematics_, contact_, contact_scratch_, gradient_, hessian_);
 }
 

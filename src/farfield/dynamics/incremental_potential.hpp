@@ -35,6 +35,8 @@ class IncrementalPotential {
     [[nodiscard]] const Kinematics& kinematics_now() const { return kinematics_now_; }
     /// Size of the rounding error in the gradient [N, N m].
     [[nodiscard]] double gradient_noise() const { return gradient_noise_; }
+    /// Size of the rounding error in a difference of energies near the last derivatives() [J].
+    [[nodiscard]] double energy_noise() const { return energy_noise_; }
 
     /// Adjoint products at the q of the last derivatives(): subtracts the derivatives of lambda . dO/dq+ by everything else.
     struct Bars {
@@ -58,7 +60,7 @@ class IncrementalPotential {
     contact::ContactDerivatives contact_;
     contact::ContactGradient contact_gradient_;
     std::vector<Vector6d> twists_, subtree_, applied_;
-    double value_ = 0.0, gradient_noise_ = 0.0;
+    double value_ = 0.0, gradient_noise_ = 0.0, energy_noise_ = 0.0, gravity_scale_ = 0.0;
     Eigen::VectorXd gradient_;
     Eigen::MatrixXd hessian_, hessian_without_contact_;
 };

@@ -11,7 +11,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-void require(const RowMatrix& values, Eigen::Index rows, Eigen::Index cols, const char* place, const char* what) {
+void require(const Eigen::Ref<const RowMatrix>& values, Eigen::Index rows, Eigen::Index cols, const char* place, const char* what) {
     if (values.rows() != rows || values.cols() != cols) {
         fail(place, ": ", what, " has shape (", values.rows(), ", ", values.cols(), "), expected (", rows, ", ", cols, ")");
     }
@@ -43,6 +43,17 @@ void normalise_script(const Model& model, RowMatrix& script) {
             }
             quaternion /= norm;
         }
+    }
+}
+
+void refuse_intersecting_start(const StepContext& context, const State& start) {
+    if (!context.filter) return;
+    Kinematics kinematics;
+    forward_kinematics(context.model, context.parameters, start.q, kinematics);
+    if (const auto hit = context.filter->find_intersection(kinematics.poses)) {
+        const auto name = [&](int body) { return context.model.bodies()[static_cast<std::size_t>(body)].name; };
+        fail("rollout: state0: bodies '", name(hit->a), "' and '", name(hit->b), "' intersect at (", hit->point.x(), ", ", hit->point.y(), ", ",
+             hit->point.z(), ")", hit->inside ? ", one inside the other" : "", "; expected a start without intersections");
     }
 }
 
@@ -79,7 +90,7 @@ bool Trajectory::converged() const {
 State Trajectory::state(int step) const { return State{q.row(step).transpose(), v.row(step).transpose()}; }
 
 Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& parameters, const RolloutInput& input, const StepOptions& options,
-                   std::shared_ptr<const contact::ContactPotential> contact) {
+                   const ContactSetup& contact) {
     if (!model_ptr) fail("rollout: no model");
     const Model& model = *model_ptr;
     validate(options);
@@ -101,8 +112,9 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     t.q.row(0) = now.q.transpose();
     t.v.row(0) = now.v.transpose();
 
-    const StepContext context{model, t.parameters, contact.get(), options};
-    const std::unique_ptr<contact::ContactMemory> memory = contact ? contact->make_memory() : nullptr;
+    const StepContext context{model, t.parameters, contact.potential.get(), contact.filter.get(), options};
+    StepMemory memory = make_memory(context);
+    refuse_intersecting_start(context, now);
     StepScratch scratch;
     StepInput step_input;
     for (Eigen::Index step = 0; step < steps; ++step) {
@@ -114,7 +126,7 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
         }
         step_input.control = t.controls.row(step).transpose();
         step_input.script = t.script.row(step).transpose();
-        t.reports.push_back(implicit_step(context, now, step_input, memory.get(), scratch, next));
+        t.reports.push_back(implicit_step(context, now, step_input, memory, scratch, next));
         t.q.row(step + 1) = next.q.transpose();
         t.v.row(step + 1) = next.v.transpose();
         if (t.reports.back().status != StepStatus::Converged) {
@@ -129,7 +141,7 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
 
 std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model, const std::vector<Parameters>& parameters,
                                       const std::vector<RolloutInput>& inputs, const StepOptions& options, ThreadPool& pool,
-                                      std::shared_ptr<const contact::ContactPotential> contact) {
+                                      const ContactSetup& contact) {
     if (parameters.size() != 1 && parameters.size() != inputs.size()) {
         fail("rollout_batch: ", parameters.size(), " parameter sets, expected 1 or ", inputs.size());
     }
@@ -156,8 +168,8 @@ RolloutGradient rollout_vjp(const Trajectory& t, const LossPartials& partials, c
     g.controls.setZero(t.controls.rows(), model.num_controls());
     g.script.setZero(t.controls.rows(), 6 * model.num_kinematic());
     g.policy.setZero(options.policy ? options.policy->num_parameters() : 0);
-    const StepContext context{model, t.parameters, t.contact.get(), t.options};
-    const std::unique_ptr<contact::ContactMemory> memory = t.contact ? t.contact->make_memory() : nullptr;
+    const StepContext context{model, t.parameters, t.contact.potential.get(), t.contact.filter.get(), t.options};
+    StepMemory memory = make_memory(context);
     StepScratch scratch;
     StepBars bars;
     Kinematics kinematics;
@@ -167,7 +179,7 @@ RolloutGradient rollout_vjp(const Trajectory& t, const LossPartials& partials, c
     for (int step = steps - 1; step >= 0; --step) {
         const State now = t.state(step), next = t.state(step + 1);
         const StepInput input{t.controls.row(step).transpose(), t.script.row(step).transpose()};
-        implicit_step_vjp(context, now, input, next, q_bar, v_bar, memory.get(), scratch, bars, g.parameters);
+        implicit_step_vjp(context, now, input, next, q_bar, v_bar, memory, scratch, bars, g.parameters);
         q_bar = bars.q;
         v_bar = bars.v;
         g.controls.row(step) = bars.control.transpose();

@@ -35,7 +35,7 @@ struct RolloutInput {
 struct Trajectory {
     std::shared_ptr<const Model> model;
     Parameters parameters;
-    std::shared_ptr<const contact::ContactPotential> contact;  ///< may be null
+    ContactSetup contact;
     StepOptions options;
     RowMatrix q, v;                 ///< (steps + 1, ...)
     RowMatrix controls;             ///< (steps, num_controls), as applied
@@ -50,17 +50,21 @@ struct Trajectory {
 
 /// Stops at the first step that does not converge (it is recorded, the rows after it are cut off).
 [[nodiscard]] Trajectory rollout(std::shared_ptr<const Model> model, const Parameters& parameters, const RolloutInput& input,
-                                 const StepOptions& options, std::shared_ptr<const contact::ContactPotential> contact = nullptr);
+                                 const StepOptions& options, const ContactSetup& contact = {});
 
 /// Independent rollouts, spread over the pool. Results do not depend on its size.
 [[nodiscard]] std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model, const std::vector<Parameters>& parameters,
                                                     const std::vector<RolloutInput>& inputs, const StepOptions& options, ThreadPool& pool,
-                                                    std::shared_ptr<const contact::ContactPotential> contact = nullptr);
+                                                    const ContactSetup& contact = {});
 
-/// Loss partials per state; an empty matrix is zero. dL/dq, dL/dv: (steps + 1, num_dofs), tangent;
+/// A view of rows owned by the caller.
+using ConstRows = Eigen::Map<const RowMatrix>;
+[[nodiscard]] inline ConstRows view(const RowMatrix& rows) { return {rows.data(), rows.rows(), rows.cols()}; }
+
+/// Loss partials per state; an empty view is zero. dL/dq, dL/dv: (steps + 1, num_dofs), tangent;
 /// dL/dpose: (steps + 1, 6 num_bodies), per body by the position of its origin, then by a rotation vector, world axes.
 struct LossPartials {
-    RowMatrix dL_dq, dL_dv, dL_dpose;
+    ConstRows dL_dq{nullptr, 0, 0}, dL_dv{nullptr, 0, 0}, dL_dpose{nullptr, 0, 0};
 };
 
 struct RolloutGradient {

@@ -3,8 +3,11 @@
 /// @file  Options and results of one implicit time step.
 #include <Eigen/Dense>
 #include <limits>
+#include <memory>
+#include <string>
 
 #include "farfield/contact/contact_potential.hpp"
+#include "farfield/dynamics/collision_filter.hpp"
 #include "farfield/model/model.hpp"
 
 namespace farfield {
@@ -31,19 +34,34 @@ struct StepReport {
     int iterations = 0;
     /// Gradient norm [N, N m] where the last full Newton step was computed, which was then still taken.
     double residual = 0.0;
-    double min_gap = std::numeric_limits<double>::infinity();  ///< certified lower bound along the path [m]
+    double min_gap = std::numeric_limits<double>::infinity();  ///< certified lower bound of the gap along the whole path of the step [m]
     double shortest_step = 1.0;                                ///< smallest fraction of a Newton step the collision filter let pass
     double conditioning = 1.0;                                 ///< smallest over largest pivot of the last Hessian
     double kinetic = 0.0, potential = 0.0, contact = 0.0;      ///< energies at the end of the step [J]
 };
 
-/// What is fixed for a whole rollout. `contact` may be null.
+/// A contact model and the filter that certifies its steps, both built for one model. Empty: no contact.
+struct ContactSetup {
+    std::shared_ptr<const contact::ContactPotential> potential;
+    std::shared_ptr<const CollisionFilter> filter;
+    std::string description;  ///< name and options, for files; chosen by whoever built it
+};
+
+/// What is fixed for a whole rollout. `contact` may be null, and so may be `filter`: then nothing is certified between states.
 struct StepContext {
     const Model& model;
     const Parameters& parameters;
     const contact::ContactPotential* contact = nullptr;
+    const CollisionFilter* filter = nullptr;
     StepOptions options{};
 };
+
+/// What carries over from step to step of one rollout: warm starts. Starts cold.
+struct StepMemory {
+    std::unique_ptr<contact::ContactMemory> contact;
+    FilterMemory filter;
+};
+[[nodiscard]] StepMemory make_memory(const StepContext& context);
 
 /// What drives one step: controls, and the next coordinates (7 each) of the kinematic bodies.
 struct StepInput {

@@ -71,6 +71,7 @@ std::pair<int, int> sizes(JointType type) {  // (coordinates, degrees of freedom
 
 ModelBuilder::ModelBuilder(const Scene& scene) : scene_(scene), model_(new Model()) {
     model_->scene_ = std::make_shared<const Scene>(scene);
+    model_->warnings_ = scene.warnings;
 }
 
 std::shared_ptr<const Model> ModelBuilder::build() {

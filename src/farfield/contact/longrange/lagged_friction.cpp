@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/contact/longrange/lagged_friction.hpp"
+
+namespace farfield::contact::longrange {
+
+namespace {
+
+using Eigen::Vector3d;
+using Eigen::Vector4d;
+
+std::size_t at(int k) { return static_cast<std::size_t>(k); }
+
+double side(int k) { return k < 3 ? 1.0 : -1.0; }
+
+void add_force(const Vector3d& force, const Vector3d& arm, Vector6d& wrench) {
+    wrench.head<3>() += force;
+    wrench.tail<3>() += arm.cross(force);
+}
+
+/// z enters through the vertex, the normal and the origin of the half-space: z = n.(x - p) - offset.
+void add_height(const HalfSpaceFrame& frame, const Vector3d& arm, double adjoint, Vector3d& normal, PreviousAdjoint& previous) {
+    add_force(adjoint * frame.normal, arm - frame.origin_mesh, previous.a);
+    previous.b.head<3>() -= adjoint * frame.normal;
+    normal += adjoint * (arm - frame.origin_plane);
+}
+
+}  // namespace
+
+LaggedContact lag_contact(const PairWork& work, std::size_t leaf, FrictionForm form) {
+    const TrianglePair arms = work.batch.arms(leaf);
+    const SlackPlane plane = work.batch.plane(leaf);
+    const double length = plane.normal.norm(), scale = work.leaves[leaf].weight * work.leaves[leaf].share;
+    LaggedContact contact;
+    contact.normal = plane.normal / length;
+    for (int k = 0; k < 6; ++k) {
+        const double height = plane.normal.dot(arms.col(k) - arms.col(0)) + plane.slack;  // sigma s
+        FrictionPoint& point = contact.points[at(k)];
+        point.load = scale * length / (height * height);
+        point.position = arms.col(k);
+        if (form == FrictionForm::Projected) point.position -= height / length * contact.normal;
+    }
+    return contact;
+}
+
+void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential, FrictionForm form,
+                    LaggedHalfSpace& lagged) {
+    lagged.frame = frame;
+    lagged.points.clear();
+    for (const HeightTerm& term : work.far) {
+        if (!term.vertex) continue;
+        const double slope = centred(term.height, potential.far_value).first;
+        FrictionPoint point{term.arm, -term.weight * term.share * slope};
+        if (form == FrictionForm::Projected) point.position -= term.height * frame.normal;
+        lagged.points.push_back(point);
+    }
+}
+
+void pull_back_contact(const PairWork& work, std::size_t leaf, const PairFrame& frame, FrictionForm form,
+                       const FrictionAdjoint& adjoint, const std::array<FrictionPoint, 6>& points, PreviousAdjoint& previous,
+                       double& weight) {
+    const TrianglePair arms = work.batch.arms(leaf), x = arms.colwise() - pair_origin(arms);
+    const Plane plane = local_plane(x, work.batch.plane(leaf));
+    const Vector3d& n = plane.normal;
+    const double length = n.norm(), d = plane.offset, scale = work.leaves[leaf].weight * work.leaves[leaf].share;
+    const Vector3d unit = n / length;
+    Vector3d unit_bar = adjoint.normal, n_bar = Vector3d::Zero();
+    double d_bar = 0.0, length_bar = 0.0;
+    TrianglePair x_bar = TrianglePair::Zero();
+    Eigen::Matrix<double, 6, 1> s;
+    for (int k = 0; k < 6; ++k) {
+        s[k] = side(k) * (n.dot(x.col(k)) + d);
+        const Vector3d& y_bar = points[at(k)].position;
+        const double load_bar = points[at(k)].load, r2 = 1.0 / (s[k] * s[k]);
+        x_bar.col(k) = y_bar;
+        if (form == FrictionForm::Projected) {  // y = x - unit h, h = unit.x + d / N
+            const double h_bar = -unit.dot(y_bar);
+            x_bar.col(k) += h_bar * unit;
+            unit_bar += h_bar * x.col(k) - side(k) * s[k] / length * y_bar;
+            d_bar += h_bar / length;
+            length_bar -= h_bar * d / (length * length);
+        }
+        weight += load_bar * scale * length * r2;
+        length_bar += load_bar * scale * r2;
+        const double height_bar = -2.0 * side(k) * load_bar * scale * length * r2 / s[k];  // by n.x + d
+        n_bar += height_bar * x.col(k);
+        d_bar += height_bar;
+        x_bar.col(k) += height_bar * n;
+    }
+    n_bar += (unit_bar - unit * unit.dot(unit_bar)) / length + length_bar * unit;
+    // the plane is the minimiser of L: dp = -Hpp^-1 L_px dx
+    const Vector4d p_bar(n_bar.x(), n_bar.y(), n_bar.z(), d_bar);
+    const Vector4d r = plane_derivatives(x, plane).hessian.ldlt().solve(p_bar);
+    for (int k = 0; k < 6; ++k) {
+        const double r1 = 1.0 / s[k], r2 = r1 * r1;
+        x_bar.col(k) += side(k) * r2 * r.head<3>() - 2.0 * r2 * r1 * (x.col(k).dot(r.head<3>()) + r[3]) * n;
+        const bool on_a = k < 3;
+        add_force(x_bar.col(k), arms.col(k) - (on_a ? frame.origin_a : frame.origin_b), on_a ? previous.a : previous.b);
+    }
+}
+
+void pull_back_bands(const PairWork& work, const PairFrame& frame, std::vector<double>& band_weights,
+                     PreviousAdjoint& previous) {
+    for (std::size_t k = work.bands.size(); k-- > 0;) {
+        const BandNode& band = work.bands[k];
+        if (band.parent >= 0) band_weights[at(band.parent)] += band_weights[k];
+        const double distance_bar = -band_weights[k] * band.blend.first / band.blend.rest;
+        const Vector3d force = distance_bar / band.term.r * (band.term.a - band.term.b);
+        add_force(force, band.term.a - frame.origin_a, previous.a);
+        add_force(-force, band.term.b - frame.origin_b, previous.b);
+    }
+}
+
+void pull_back_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential,
+                          FrictionForm form, const FrictionAdjoint& adjoint, const std::vector<FrictionPoint>& points,
+                          std::vector<double>& band_weights, PreviousAdjoint& previous) {
+    Vector3d normal_bar = adjoint.normal;
+    std::size_t m = 0;
+    for (const HeightTerm& term : work.far) {
+        if (!term.vertex) continue;
+        const FrictionPoint& bar = points[m++];
+        const double scale = term.weight * term.share;
+        const Taylor c = centred(term.height, potential.far_value);
+        double height_bar = -bar.load * scale * c.second;
+        add_force(bar.position, term.arm - frame.origin_mesh, previous.a);
+        if (form == FrictionForm::Projected) {  // y = x - z n
+            normal_bar -= term.height * bar.position;
+            height_bar -= frame.normal.dot(bar.position);
+        }
+        add_height(frame, term.arm, height_bar, normal_bar, previous);
+        if (term.parent >= 0) band_weights[at(term.parent)] -= bar.load * scale * c.first;
+    }
+    for (std::size_t k = work.bands.size(); k-- > 0;) {
+        const HeightBand& band = work.bands[k];
+        if (band.term.parent >= 0) band_weights[at(band.term.parent)] += band_weights[k];
+        add_height(frame, band.term.arm, -band_weights[k] * band.blend.first / band.blend.rest, normal_bar, previous);
+    }
+    previous.b.tail<3>() += frame.normal.cross(normal_bar);  // dn = w x n
+}
+
+}  // namespace farfield::contact::longrange

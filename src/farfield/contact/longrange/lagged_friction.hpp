@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Friction of the long-range model: what is lagged at the start of a step, and how adjoints go back through it.
+///
+/// Mesh pairs: each leaf is a contact plane with its six vertices; the load of a vertex is the leaf's own normal force
+///     a_k = W N / s_k^2,   W = product of (1 - phi) above the leaf (times the area share)
+/// per unit of weight and friction coefficient. Far terms carry no friction.
+/// Half-space: each vertex leaf, a = -W f'(z), on a plane that belongs to the half-space's body.
+/// Deviation: [LongRange, A.3] differentiates the local potential, which would count the force of the blending itself.
+#include <array>
+#include <vector>
+
+#include "farfield/contact/longrange/half_space_work.hpp"
+#include "farfield/contact/longrange/options.hpp"
+#include "farfield/contact/longrange/pair_work.hpp"
+#include "farfield/contact/plane_friction/plane_friction.hpp"
+
+namespace farfield::contact::longrange {
+
+struct LaggedContact {
+    Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();
+    std::array<FrictionPoint, 6> points;
+
+    [[nodiscard]] PlaneContact plane() const { return {normal, points, 3}; }
+};
+
+/// All of one mesh pair.
+struct LaggedMeshPair {
+    PairFrame frame;
+    std::vector<LaggedContact> contacts;
+};
+
+/// All of one mesh above one half-space.
+struct LaggedHalfSpace {
+    HalfSpaceFrame frame;
+    std::vector<FrictionPoint> points;
+
+    [[nodiscard]] PlaneContact plane() const { return {frame.normal, points, points.size()}; }
+};
+
+/// A leaf of solved work.
+[[nodiscard]] LaggedContact lag_contact(const PairWork& work, std::size_t leaf, FrictionForm form);
+void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential, FrictionForm form,
+                    LaggedHalfSpace& lagged);
+
+/// By the poses at the start of the step, in the charts of both bodies.
+struct PreviousAdjoint {
+    Vector6d a = Vector6d::Zero(), b = Vector6d::Zero();
+};
+
+/// Takes the adjoint of a lagged contact to the vertices it came from. `weight` receives W dphi/dW.
+void pull_back_contact(const PairWork& work, std::size_t leaf, const PairFrame& frame, FrictionForm form,
+                       const FrictionAdjoint& adjoint, const std::array<FrictionPoint, 6>& points, PreviousAdjoint& previous,
+                       double& weight);
+/// Takes W dphi/dW of every leaf, summed per band node, to the node centres. Consumes `band_weights`.
+void pull_back_bands(const PairWork& work, const PairFrame& frame, std::vector<double>& band_weights,
+                     PreviousAdjoint& previous);
+
+/// The same for a half-space; a = mesh, b = the half-space's body.
+void pull_back_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential,
+                          FrictionForm form, const FrictionAdjoint& adjoint, const std::vector<FrictionPoint>& points,
+                          std::vector<double>& band_weights, PreviousAdjoint& previous);
+
+}  // namespace farfield::contact::longrange

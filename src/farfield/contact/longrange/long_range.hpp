@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  The long-range contact model: every pair of bodies repels at every distance, smoothly, and never touches.
+///
+/// Energy:    E = weight sum over pairs of P + friction, P the blended separating-plane potential of pair_work.hpp (mesh pairs)
+///            and half_space_work.hpp (half-spaces), friction lagged as in lagged_friction.hpp
+/// Paper:     [LongRange]; deviations are named where they are made
+///
+/// Friction acts only after begin_step. A pair's friction coefficient is that of its `friction_body`.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "farfield/base/thread_pool.hpp"
+#include "farfield/contact/contact_potential.hpp"
+#include "farfield/contact/longrange/memory.hpp"
+#include "farfield/contact/longrange/options.hpp"
+#include "farfield/contact/longrange/shape.hpp"
+#include "farfield/model/collision_geometry.hpp"
+
+namespace farfield::contact::longrange {
+
+class LongRange : public ContactPotential {
+ public:
+    LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options);
+
+    [[nodiscard]] std::unique_ptr<ContactMemory> make_memory() const override;
+    void begin_step(const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory) const override;
+    [[nodiscard]] double energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const override;
+    void derivatives(const Poses& poses, const Parameters& parameters, ContactMemory& memory,
+                     ContactDerivatives& out) const override;
+    void vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
+             const std::vector<Vector6d>& twists, ContactGradient& out) const override;
+
+    [[nodiscard]] const Shape& shape(int body) const { return shapes_[static_cast<std::size_t>(body)]; }
+
+ protected:
+    LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options, bool hierarchy);
+
+ private:
+    struct Placed;    // a pair of bodies at given poses
+    struct Facing;    // a mesh and a half-space within it
+
+    [[nodiscard]] Placed place(int pair, const Poses& poses, const std::vector<RotatedShape>& rotated) const;
+    /// work(index, facing) for every half-space of either body that faces the mesh of the other.
+    template <class Work>
+    void for_each_half_space(const Placed& at, Work&& work) const;
+    void prepare(const Poses& poses, Poses& scaled, std::vector<RotatedShape>& rotated) const;
+    [[nodiscard]] SlipModel slip_model(double dt, bool fixed_plane) const;
+    template <class Work>
+    void for_each_pair(Memory& memory, Work&& work) const;
+    [[nodiscard]] Memory& own(ContactMemory& memory) const;
+    void check(const Poses& poses, const Parameters& parameters) const;
+    [[nodiscard]] double coefficient(int pair, const Parameters& parameters) const;
+
+    void pair_energy(const Placed& at, bool with_friction, Memory& memory, PairScratch& scratch, PairResult& result) const;
+    void pair_derivatives(const Placed& at, double weight, double coefficient, Memory& memory, PairScratch& scratch,
+                          PairResult& result, PairBlock& block) const;
+    void pair_lag(const Placed& at, Memory& memory, PairScratch& scratch) const;
+    void pair_contact_vjp(const Placed& at, const std::vector<Vector6d>& twists, Memory& memory, PairScratch& scratch,
+                          PairResult& result) const;
+    void pair_friction_vjp(const Placed& now, const Placed& start, double dt, const std::vector<Vector6d>& twists,
+                           Memory& memory, PairScratch& scratch, PairResult& result) const;
+    [[noreturn]] void refuse_touching(const Placed& at, const Eigen::Vector3d& where) const;
+
+    LongRangeOptions options_;
+    PotentialForm form_;
+    std::vector<Shape> shapes_;
+    std::vector<std::string> names_;
+    std::vector<ContactPair> pairs_;
+    std::unique_ptr<ThreadPool> pool_;  ///< null: one thread
+};
+
+/// All pairs of triangles, all vertices, no blending: the oracle in tests and the baseline in benchmarks.
+class BruteForce final : public LongRange {
+ public:
+    BruteForce(const CollisionGeometry& geometry, const LongRangeOptions& options) : LongRange(geometry, options, false) {}
+};
+
+}  // namespace farfield::contact::longrange

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/contact/longrange/memory.hpp"
+
+#include <cmath>
+
+#include "farfield/base/error.hpp"
+
+namespace farfield::contact::longrange {
+
+namespace {
+
+constexpr std::size_t kPerPlane = 6;        // key (two halves), normal, slack
+constexpr double kHalf = 4294967296.0;      // 2^32
+
+}  // namespace
+
+std::vector<double> Memory::save() const {
+    std::vector<double> values{static_cast<double>(pairs.size())};
+    for (const PairMemory& pair : pairs) {
+        values.push_back(static_cast<double>(pair.planes.entries.size()));
+        for (const PlaneTable::Entry& entry : pair.planes.entries) {
+            values.push_back(static_cast<double>(entry.key >> 32));
+            values.push_back(static_cast<double>(entry.key & 0xffffffffu));
+            values.insert(values.end(), entry.plane.normal.begin(), entry.plane.normal.end());
+            values.push_back(entry.plane.slack);
+        }
+    }
+    return values;
+}
+
+void Memory::restore(const std::vector<double>& values) {
+    const auto foreign = [&] { fail("contact memory: ", values.size(), " values do not describe ", pairs.size(), " pairs"); };
+    if (values.empty() || values[0] != static_cast<double>(pairs.size())) foreign();
+    std::vector<PlaneTable> tables(pairs.size());
+    std::size_t at = 1;
+    for (PlaneTable& table : tables) {
+        if (at >= values.size()) foreign();
+        const double count = values[at++];
+        if (!(count >= 0.0) || count != std::floor(count) || count * kPerPlane > static_cast<double>(values.size() - at)) foreign();
+        table.entries.resize(static_cast<std::size_t>(count));
+        for (PlaneTable::Entry& entry : table.entries) {
+            const double high = values[at], low = values[at + 1];
+            if (!(high >= 0.0 && high < kHalf && low >= 0.0 && low < kHalf)) foreign();
+            entry.key = (static_cast<std::uint64_t>(high) << 32) | static_cast<std::uint64_t>(low);
+            entry.plane = {{values[at + 2], values[at + 3], values[at + 4]}, values[at + 5]};
+            at += kPerPlane;
+        }
+    }
+    if (at != values.size()) foreign();
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+        pairs[p] = {};
+        pairs[p].planes = std::move(tables[p]);
+    }
+    previous.clear();
+}
+
+std::unique_ptr<PairScratch> Memory::borrow() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<PairScratch>();
+    std::unique_ptr<PairScratch> scratch = std::move(free_.back());
+    free_.pop_back();
+    return scratch;
+}
+
+void Memory::give_back(std::unique_ptr<PairScratch> scratch) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(scratch));
+}
+
+}  // namespace farfield::contact::longrange

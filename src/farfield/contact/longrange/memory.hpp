@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  ContactMemory of the long-range model: planes to start from, lagged friction, and scratch space.
+///
+/// Only the planes are saved: begin_step rebuilds the rest from the poses. Scratch carries no values between calls.
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "farfield/contact/contact_potential.hpp"
+#include "farfield/contact/longrange/lagged_friction.hpp"
+
+namespace farfield::contact::longrange {
+
+/// Of one body pair.
+struct PairMemory {
+    PlaneTable planes;
+    LaggedMeshPair mesh_friction;
+    std::vector<LaggedHalfSpace> half_space_friction;
+};
+
+/// Of one body pair, one evaluation.
+struct PairResult {
+    bool finite = true;
+    double energy = 0.0;    ///< per unit of weight
+    double friction = 0.0;  ///< per unit of weight and friction coefficient
+    Vector6d wrench_a = Vector6d::Zero(), wrench_b = Vector6d::Zero();
+    double phi = 0.0, friction_phi = 0.0;  ///< vjp: of the unit energies above
+    PreviousAdjoint previous;              ///< vjp: of friction_phi
+};
+
+struct PairScratch {
+    PairWork work;
+    HalfSpaceWork half_space_work;
+    std::vector<double> band_weights;
+    std::vector<FrictionPoint> points;
+};
+
+class Memory final : public ContactMemory {
+ public:
+    [[nodiscard]] std::vector<double> save() const override;
+    void restore(const std::vector<double>& values) override;
+
+    std::vector<PairMemory> pairs;
+    std::vector<RotatedShape> now, start;  ///< per body, for the current and the lagged poses
+    Poses scaled;                          ///< the current poses, lengths divided by the length scale
+    Poses previous;                        ///< the same for the last begin_step; empty before
+    double dt = 0.0;
+    std::vector<PairResult> results;
+
+    /// Lent to one chunk at a time.
+    [[nodiscard]] std::unique_ptr<PairScratch> borrow();
+    void give_back(std::unique_ptr<PairScratch> scratch);
+
+ private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<PairScratch>> free_;
+};
+
+}  // namespace farfield::contact::longrange

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/contact/plane_friction/plane_friction.hpp"
+
+#include <cmath>
+
+#include "farfield/base/error.hpp"
+#include "farfield/math/rotation.hpp"
+
+namespace farfield::contact {
+
+namespace {
+
+using Eigen::Matrix2d;
+using Eigen::Matrix3d;
+using Eigen::Vector2d;
+using Eigen::Vector3d;
+using Basis = Eigen::Matrix<double, 3, 2>;
+
+constexpr int kMaxIterations = 60;
+constexpr double kArmijo = 1e-4;
+constexpr double kTolerance = 1e-14;  // of the smallest possible energy; the step already computed is taken
+
+/// The minimisation over q = (u, omega * arm): arm, the loads' radius of gyration, gives all three the unit of a velocity.
+class PlaneProblem {
+ public:
+    PlaneProblem(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b, const SlipModel& model)
+        : contact_(contact), a_(a), b_(b), model_(model), basis(tangents(contact.normal)) {
+        for (const FrictionPoint& point : contact.points) {
+            total += point.load;
+            center += point.load * point.position;
+        }
+        center /= total;
+        double gyration = 0.0;
+        for (const FrictionPoint& point : contact.points) {
+            gyration += point.load * (basis.transpose() * (point.position - center)).squaredNorm();
+        }
+        arm = gyration > 0.0 ? std::sqrt(gyration / total) : 1.0;
+    }
+
+    /// B^T (n x (y - c)) / arm
+    [[nodiscard]] Vector2d spin_direction(std::size_t m) const {
+        return basis.transpose() * contact_.normal.cross(contact_.points[m].position - center) / arm;
+    }
+    [[nodiscard]] const BodyMotion& body(std::size_t m) const { return m < contact_.split ? a_ : b_; }
+    [[nodiscard]] Vector2d velocity(std::size_t m) const {
+        return basis.transpose() * body(m).displacement(contact_.points[m].position) / model_.dt;
+    }
+    [[nodiscard]] Vector2d slip(std::size_t m, const Vector3d& q) const {
+        return velocity(m) - q.head<2>() - q[2] * spin_direction(m);
+    }
+    [[nodiscard]] double spin_stiffness() const { return model_.spin * model_.dt * total / (arm * arm); }
+
+    [[nodiscard]] double energy(const Vector3d& q) const {
+        double value = 0.0;
+        for (std::size_t m = 0; m < contact_.points.size(); ++m) {
+            value += contact_.points[m].load * std::sqrt(slip(m, q).squaredNorm() + model_.smoothing);
+        }
+        return value * model_.dt + 0.5 * spin_stiffness() * q[2] * q[2];
+    }
+
+    /// Weighted least squares: exact when both bodies translate.
+    [[nodiscard]] Vector3d start() const {
+        Matrix3d normal_matrix = Matrix3d::Zero();
+        Vector3d right = Vector3d::Zero();
+        for (std::size_t m = 0; m < contact_.points.size(); ++m) {
+            const auto row = row_of(m);
+            normal_matrix += contact_.points[m].load * row.transpose() * row;
+            right += contact_.points[m].load * row.transpose() * velocity(m);
+        }
+        normal_matrix.diagonal().array() += 1e-12 * normal_matrix.trace();
+        return normal_matrix.ldlt().solve(right);
+    }
+
+    /// Gradient and Hessian by q of the energy.
+    void derivatives(const Vector3d& q, Vector3d& gradient, Matrix3d& hessian) const {
+        gradient.setZero();
+        hessian.setZero();
+        for (std::size_t m = 0; m < contact_.points.size(); ++m) {
+            const auto row = row_of(m);
+            const Vector2d w = slip(m, q);
+            const double psi = std::sqrt(w.squaredNorm() + model_.smoothing), load = contact_.points[m].load * model_.dt;
+            gradient -= load / psi * row.transpose() * w;
+            hessian += row.transpose() * curvature(w, psi, load) * row;
+        }
+        gradient[2] += spin_stiffness() * q[2];
+        hessian(2, 2) += spin_stiffness();
+    }
+
+    /// load * d2psi/dw2
+    static Matrix2d curvature(const Vector2d& w, double psi, double load) {
+        return load / psi * (Matrix2d::Identity() - w * w.transpose() / (psi * psi));
+    }
+
+    [[nodiscard]] Eigen::Matrix<double, 2, 3> row_of(std::size_t m) const {
+        Eigen::Matrix<double, 2, 3> row;
+        row << Matrix2d::Identity(), spin_direction(m);
+        return row;
+    }
+
+    [[nodiscard]] Vector3d minimise() const {
+        Vector3d q = start(), gradient;
+        Matrix3d hessian;
+        double value = energy(q);
+        const double smallest = model_.dt * total * std::sqrt(model_.smoothing);
+        for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
+            derivatives(q, gradient, hessian);
+            hessian.diagonal().array() += 1e-12 * hessian.trace();  // only steers the iteration
+            const Vector3d step = -hessian.ldlt().solve(gradient);
+            const double decrement = -gradient.dot(step);
+            if (decrement <= kTolerance * smallest) return q + step;
+            double t = 1.0, next = energy(q + step);
+            while (!(next <= value - kArmijo * t * decrement + 1e-15 * value) && t > 1e-12) {
+                t *= 0.5;
+                next = energy(q + t * step);
+            }
+            q += t * step;
+            value = next;
+        }
+        return q;
+    }
+
+ private:
+    const PlaneContact& contact_;
+    const BodyMotion &a_, &b_;
+    const SlipModel& model_;
+
+ public:
+    Basis basis;
+    Vector3d center = Vector3d::Zero();
+    double total = 0.0, arm = 1.0;
+};
+
+bool is_idle(const PlaneContact& contact) {
+    double total = 0.0;
+    for (const FrictionPoint& point : contact.points) total += point.load;
+    return !(total > 0.0);
+}
+
+/// x - p_now crossed into a force: the row of dx = v + w x arm.
+Vector6d wrench_of(const Vector3d& force, const Vector3d& arm) {
+    Vector6d wrench;
+    wrench << force, arm.cross(force);
+    return wrench;
+}
+
+}  // namespace
+
+Basis tangents(const Vector3d& normal) {
+    Eigen::Index smallest = 0;
+    normal.cwiseAbs().minCoeff(&smallest);
+    Basis basis;
+    basis.col(0) = normal.cross(Vector3d::Unit(smallest)).normalized();
+    basis.col(1) = normal.cross(basis.col(0));
+    return basis;
+}
+
+double friction_energy(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b, const SlipModel& model) {
+    if (is_idle(contact)) return 0.0;
+    const PlaneProblem problem(contact, a, b, model);
+    return problem.energy(problem.minimise());
+}
+
+void add_friction(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
+                  FrictionSum& sum) {
+    if (is_idle(contact)) return;
+    const PlaneProblem problem(contact, a, b, model);
+    const Vector3d q = problem.minimise();
+    sum.energy += problem.energy(q);
+    Vector3d q_gradient;
+    Matrix3d q_hessian;
+    problem.derivatives(q, q_gradient, q_hessian);
+    // D_xx = blkdiag(B K B^T / dt^2) - C H_qq^-1 C^T with C = -(B K / dt) [1, spin direction], then chained with dx = v + w x arm.
+    Eigen::Matrix<double, 12, 3> mixed = Eigen::Matrix<double, 12, 3>::Zero();
+    for (std::size_t m = 0; m < contact.points.size(); ++m) {
+        const int first = m < contact.split ? 0 : 6;
+        const Vector2d w = problem.slip(m, q);
+        const double psi = std::sqrt(w.squaredNorm() + model.smoothing), load = contact.points[m].load;
+        const Vector3d arm = problem.body(m).arm(contact.points[m].position), force = load / psi * (problem.basis * w);
+        sum.gradient.segment<6>(first) += wrench_of(force, arm);
+        Eigen::Matrix<double, 6, 2> lever;  // d(tangential position)/d(v, w), transposed
+        lever << problem.basis, hat(arm) * problem.basis;
+        const Matrix2d k = PlaneProblem::curvature(w, psi, load * model.dt);
+        sum.hessian.block<6, 6>(first, first) += lever * (k / (model.dt * model.dt)) * lever.transpose();
+        mixed.middleRows<6>(first) -= lever * (k / model.dt) * problem.row_of(m);
+        sum.hessian.block<3, 3>(first + 3, first + 3) +=
+            0.5 * (force * arm.transpose() + arm * force.transpose()) - force.dot(arm) * Matrix3d::Identity();
+    }
+    const Eigen::Matrix<double, 3, 12> solved = q_hessian.ldlt().solve(mixed.transpose());
+    sum.hessian -= mixed * solved;
+}
+
+FrictionAdjoint friction_vjp(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
+                             const Vector6d& twist_a, const Vector6d& twist_b, std::span<FrictionPoint> points) {
+    FARFIELD_ASSERT(points.size() == contact.points.size());
+    FrictionAdjoint out;
+    for (FrictionPoint& point : points) point = {};
+    if (is_idle(contact)) return out;
+    const PlaneProblem problem(contact, a, b, model);
+    const Vector3d q = problem.minimise(), &n = contact.normal;
+    const double omega = q[2] / problem.arm, dt = model.dt;
+    Vector3d q_gradient, right = Vector3d::Zero();
+    Matrix3d q_hessian;
+    problem.derivatives(q, q_gradient, q_hessian);
+
+    const auto direction = [&](std::size_t m) -> Vector3d {  // delta_m: how the twists move x_m
+        const Vector6d& twist = m < contact.split ? twist_a : twist_b;
+        return twist.head<3>() + twist.tail<3>().cross(problem.body(m).arm(contact.points[m].position));
+    };
+    for (std::size_t m = 0; m < contact.points.size(); ++m) {
+        const Vector2d w = problem.slip(m, q);
+        const double psi = std::sqrt(w.squaredNorm() + model.smoothing);
+        right += problem.row_of(m).transpose() * PlaneProblem::curvature(w, psi, contact.points[m].load * dt) *
+                 (problem.basis.transpose() * direction(m)) / dt;
+    }
+    // phi = d/ds D(x + s delta). Its derivative by a parameter is d/ds of the explicit partial derivative of D, with q moving too.
+    const Vector3d dq = q_hessian.ldlt().solve(right);
+    const double domega = dq[2] / problem.arm;
+    for (std::size_t m = 0; m < contact.points.size(); ++m) {
+        const BodyMotion& body = problem.body(m);
+        const Vector3d &y = contact.points[m].position, delta = direction(m), r = y - problem.center;
+        const Vector2d w = problem.slip(m, q), dw = problem.basis.transpose() * delta / dt - problem.row_of(m) * dq;
+        const double psi = std::sqrt(w.squaredNorm() + model.smoothing), load = contact.points[m].load;
+        const Vector3d force = load / psi * (problem.basis * w);  // dD/dx
+        const Vector3d force_rate = problem.basis * (PlaneProblem::curvature(w, psi, load) * dw);
+        out.phi += force.dot(delta);
+        points[m].load = dt * w.dot(dw) / psi + model.spin * dt * omega * domega;
+        // through w: the spin's arm, and the normal in B and in n x r
+        points[m].position = -dt * (domega * force + omega * force_rate).cross(n);
+        out.normal -= n.dot(body.displacement(y)) * force_rate + n.dot(delta) * force +
+                      dt * r.cross(omega * force_rate + domega * force);
+        // through x = T_now T_start^-1 y: x moves by turn (dy - v - w x (y - origin)), and so does delta
+        const Vector3d& spin = m < contact.split ? twist_a.tail<3>() : twist_b.tail<3>();
+        const Vector3d back = body.turn.transpose() * (force_rate + force.cross(spin));
+        points[m].position += back - force_rate;
+        (m < contact.split ? out.previous_a : out.previous_b) -= wrench_of(back, y - body.origin);
+    }
+    return out;
+}
+
+}  // namespace farfield::contact

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "contact/longrange/random_scene.hpp"
+#include "farfield/contact/longrange/long_range.hpp"
+#include "support/derivative_check.hpp"
+
+using namespace farfield;
+using namespace farfield::testing;
+using contact::ContactDerivatives;
+using contact::longrange::LongRange;
+using contact::longrange::LongRangeOptions;
+
+namespace {
+
+struct Worst {
+    double gradient = 0.0, hessian = 0.0, previous = 0.0;
+    int rubbing = 0;
+};
+
+void check_derivatives(const LongRange& model, const Poses& poses, double scale, Random& random, Worst& worst) {
+    const auto size = 6 * static_cast<Eigen::Index>(poses.size());
+    Parameters parameters;
+    parameters.weight = 1e-3;
+    parameters.friction = Eigen::VectorXd::Zero(size / 6);
+    const auto memory = model.make_memory();
+    ContactDerivatives d;
+    model.derivatives(poses, parameters, *memory, d);
+    REQUIRE(std::isfinite(d.energy));
+    CHECK(model.energy(poses, parameters, *memory) == doctest::Approx(d.energy).epsilon(1e-12));
+    const LadderOptions ladder{.scale = scale, .floor = 1e-14};
+    const DerivativeReport gradient = check_tangent_gradient(
+        [&](const Eigen::VectorXd& twist) { return model.energy(moved(poses, twist), parameters, *memory); },
+        stacked(d.wrench), ladder, random);
+    CHECK_MESSAGE(gradient.passes(1e-6), gradient);
+    const DerivativeReport hessian = check_jacobian(
+        [&](const Eigen::VectorXd& twist) {
+            ContactDerivatives there;
+            model.derivatives(moved(poses, twist), parameters, *memory, there);
+            return stacked(there.wrench);
+        },
+        Eigen::VectorXd::Zero(size), wrench_jacobian(d), ladder, random);
+    CHECK_MESSAGE(hessian.passes(1e-6), hessian);
+    CHECK((assembled(d) - assembled(d).transpose()).norm() <= 1e-14 * assembled(d).norm());
+    worst.gradient = std::max(worst.gradient, gradient.error);
+    worst.hessian = std::max(worst.hessian, hessian.error);
+}
+
+void check_vjp(const LongRange& model, const Poses& start, double scale, Random& random, Worst& worst) {
+    const auto count = static_cast<Eigen::Index>(start.size());
+    Parameters parameters;
+    parameters.weight = 1e-3;
+    parameters.friction = Eigen::VectorXd::Constant(count, 0.5);
+    const auto memory = model.make_memory();
+    const double dt = 0.01;
+    const Poses poses = moved(start, 1e-3 * normal_vector(random, 6 * count));
+    std::vector<Vector6d> twists(start.size());
+    for (Vector6d& twist : twists) twist = normal_vector(random, 6);
+    contact::ContactGradient gradient;
+    model.vjp(poses, start, dt, parameters, *memory, twists, gradient);
+    const auto phi = [&](const Poses& previous, const Parameters& p) {
+        ContactDerivatives there;
+        model.begin_step(previous, dt, p, *memory);
+        model.derivatives(poses, p, *memory, there);
+        double sum = 0.0;
+        for (std::size_t body = 0; body < twists.size(); ++body) sum += twists[body].dot(there.wrench[body]);
+        return sum;
+    };
+    Eigen::VectorXd by_parameter(count + 1);
+    by_parameter << gradient.friction, gradient.weight * parameters.weight;
+    const DerivativeReport parameter = check_tangent_gradient(
+        [&](const Eigen::VectorXd& values) {
+            Parameters p = parameters;
+            p.friction += values.head(count);
+            p.weight *= 1.0 + values[count];
+            return phi(start, p);
+        },
+        by_parameter, {.floor = 1e-14}, random);
+    CHECK_MESSAGE(parameter.passes(), parameter);
+    // Differences of phi, most of which is the normal force, carry noise of 1e-16 phi / step: too far apart, friction drowns.
+    if (stacked(gradient.previous_wrench).norm() * scale < 1e-7 * std::abs(phi(start, parameters))) return;
+    const DerivativeReport previous = check_tangent_gradient(
+        [&](const Eigen::VectorXd& twist) { return phi(moved(start, twist), parameters); }, stacked(gradient.previous_wrench),
+        {.scale = scale, .floor = 1e-14}, random);
+    CHECK_MESSAGE(previous.passes(5e-6), previous);
+    worst.previous = std::max(worst.previous, previous.error);
+    ++worst.rubbing;
+}
+
+LongRangeOptions varied_options(int round) {
+    LongRangeOptions options;
+    options.area_weights = round % 5 == 4;
+    options.zero_offset = round % 3 != 0;
+    options.length_scale = round % 7 == 6 ? 0.3 : 1.0;
+    options.friction = round % 4 == 3 ? contact::longrange::FrictionForm::Paper : contact::longrange::FrictionForm::Projected;
+    options.energy_tolerance = 1e-12;
+    options.slip_speed = 0.05;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("long range: gradient and Hessian agree with differences, with and without the ground") {
+    Random random(11);
+    Worst worst;
+    for (int round = 0; round < 40; ++round) {
+        const Scene scene = random_scene(random, round % 2 == 0);
+        check_derivatives(LongRange(scene.geometry, varied_options(round)), scene.poses, std::min(scene.scale, 0.1), random, worst);
+    }
+    MESSAGE("worst gradient error " << worst.gradient << ", Hessian " << worst.hessian);
+}
+
+TEST_CASE("long range: vjp agrees with differences") {
+    Random random(12);
+    Worst worst;
+    for (int round = 0; round < 30; ++round) {
+        const Scene scene = random_scene(random, round % 2 == 0, 0.3);
+        check_vjp(LongRange(scene.geometry, varied_options(round)), scene.poses, std::min(scene.scale, 0.1), random, worst);
+    }
+    CHECK(worst.rubbing >= 15);
+    MESSAGE("worst error by the previous pose " << worst.previous << " in " << worst.rubbing << " scenes");
+}
+
+TEST_CASE("long range: derivatives inside a band and just beside both of its ends") {
+    // One triangle each: one pair of nodes, so d1 and d2 are known.
+    Random random(13);
+    Worst worst;
+    TriangleMesh triangle;
+    triangle.vertices.resize(3, 3);
+    triangle.vertices << 0.1, 0.0, 0.0, -0.05, 0.08, 0.0, -0.05, -0.09, 0.01;
+    triangle.triangles.resize(1, 3);
+    triangle.triangles << 0, 1, 2;
+    const CollisionGeometry geometry = make_geometry({triangle, triangle}, false);
+    LongRangeOptions options = varied_options(1);
+    options.blend = {0.7};
+    const LongRange model(geometry, options);
+    const double d1 = 2.0 * model.shape(1).tree.radius[0], d2 = 1.7 * d1;
+    for (const double r : {d1 * 0.999, d1 * 1.001, d1 + 0.1 * (d2 - d1), 0.5 * (d1 + d2), d2 - 0.1 * (d2 - d1), d2 * 0.999, d2 * 1.001}) {
+        Poses poses(3);
+        poses[2].rotation = random_rotation(random);
+        poses[2].position = model.shape(1).tree.center[0] - poses[2].rotation * model.shape(2).tree.center[0] + r * unit_vector(random);
+        check_derivatives(model, poses, 1e-3 * d1, random, worst);  // no step reaches across the switch
+        if (r < d2 * 0.99) check_vjp(model, poses, 1e-3 * d1, random, worst);
+    }
+    CHECK(worst.rubbing >= 4);
+    MESSAGE("worst gradient error " << worst.gradient << ", Hessian " << worst.hessian << ", by the previous pose " << worst.previous);
+}
