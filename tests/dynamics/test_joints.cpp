@@ -295,7 +295,8 @@ template <class Place>
 double objective_slope(const Model& model, Place&& place, double x) {
     const State now = model.default_state();
     const StepInput input{VectorXd::Zero(model.num_controls()), {}};
-    const StepContext context{model, model.default_parameters(), nullptr, StepOptions{.dt = 1.0}};
+    const StepOptions options{.dt = 1.0};
+    const StepContext context{.model = model, .parameters = model.default_parameters(), .options = options};
     IncrementalPotential objective;
     objective.begin(context, now, input, nullptr);
     VectorXd q;
