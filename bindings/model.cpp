@@ -191,13 +191,18 @@ void bind_model(nb::module_& m) {
           "Compiles a Scene. Raises ValueError naming the element, its value and what was expected.");
     m.def("zero_parameters", &zero_parameters, "model"_a, "Parameters of the model's sizes, all zero.");
     m.def("forward_kinematics", [](const Model& model, const Parameters& parameters, const VectorXd& q) {
+        validate(model, parameters, "forward_kinematics: parameters");
         validate(model, State{q, VectorXd::Zero(model.num_dofs())}, "forward_kinematics");
         Kinematics kinematics;
         forward_kinematics(model, parameters, q, kinematics);
         return pose_rows(kinematics.poses);
     }, "model"_a, "parameters"_a, "q"_a, "World placement of every body, shape (num_bodies, 7): position [m], quaternion (w, x, y, z).");
     m.def("retract", [](const Model& model, const VectorXd& q, const VectorXd& delta) {
-        validate(model, State{q, delta}, "retract");
+        validate(model, State{q, VectorXd::Zero(model.num_dofs())}, "retract");
+        if (delta.size() != model.num_dofs()) fail("retract: delta has ", delta.size(), " entries, expected ", model.num_dofs());
+        for (Eigen::Index k = 0; k < delta.size(); ++k) {
+            if (!std::isfinite(delta[k])) fail("retract: delta[", k, "] = ", delta[k], ", expected a finite number");
+        }
         VectorXd out;
         retract(model, q, delta, out);
         return out;

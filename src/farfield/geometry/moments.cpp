@@ -27,6 +27,14 @@ void check_mass(double mass, const std::string& place) {
     if (!(mass > 0.0) || !std::isfinite(mass)) fail(place, ": mass ", mass, ", expected > 0 and finite [kg]");
 }
 
+void check_finite(const Eigen::Matrix3d& values, const std::string& place, const char* what) {
+    for (int r = 0; r < 3; ++r) {
+        for (int c = 0; c < 3; ++c) {
+            if (!std::isfinite(values(r, c))) fail(place, ": ", what, "[", r, ", ", c, "] = ", values(r, c), ", expected a finite number [kg m^2]");
+        }
+    }
+}
+
 }  // namespace
 
 Eigen::Matrix3d Moments::inertia() const {
@@ -66,7 +74,7 @@ Moments moments_from_inertia(double mass, const Eigen::Vector3d& center, const E
                              const std::string& place) {
     check_mass(mass, place);
     if (!center.allFinite()) fail(place, ": centre of mass (", center.transpose(), "), expected finite numbers [m]");
-    if (!inertia.allFinite()) fail(place, ": inertia has entries that are not finite numbers [kg m^2]");
+    check_finite(inertia, place, "inertia");
     const double skew = (inertia - inertia.transpose()).cwiseAbs().maxCoeff();
     if (skew > 1e-9 * inertia.cwiseAbs().maxCoeff()) {
         fail(place, ": inertia is not symmetric: entries differ by ", skew, " from their mirror images [kg m^2]");
@@ -78,8 +86,7 @@ Moments moments_from_inertia(double mass, const Eigen::Vector3d& center, const E
         const Eigen::Vector3d principal =
             Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
         fail(place, ": principal inertias (", principal.x(), ", ", principal.y(), ", ", principal.z(),
-             "), expected none negative and none larger than the sum of the other two [kg m^2]: 1/2 tr(I) 1 - I has "
-             "eigenvalue ",
+             "), expected none negative and none larger than the sum of the other two [kg m^2]: 1/2 tr(I) 1 - I has eigenvalue ",
              smallest);
     }
     return {mass, mass * center, second + mass * center * center.transpose()};
@@ -93,8 +100,7 @@ Moments transformed(const Moments& moments, const Eigen::Vector3d& position, con
     result.first = h + moments.mass * position;
     result.second = rotation * moments.second * rotation.transpose() + cross + cross.transpose() +
                     moments.mass * position * position.transpose();
-    result.second =
-        (0.5 * (result.second + result.second.transpose())).eval();  // R S R^T is symmetric only to rounding
+    result.second = (0.5 * (result.second + result.second.transpose())).eval();  // R S R^T is symmetric only to rounding
     return result;
 }
 
@@ -104,8 +110,8 @@ Moments solid_moments(const TriangleMesh& mesh, double density) {
     }
     validate(mesh);
     if (!is_watertight(mesh)) {
-        fail("solid_moments: mesh '", mesh.name,
-             "' is not watertight, expected every edge in exactly two triangles with ", "opposite orientation");
+        fail("solid_moments: mesh '", mesh.name, "' is not watertight, expected every edge in exactly two triangles with ",
+             "opposite orientation");
     }
     // Signed tetrahedra from a point near the mesh (not the origin, from where they would cancel): with D = a.(b x c) and
     // s = a + b + c,  m = sum D/6,  h = sum D s/24,  S = sum D (s s^T + a a^T + b b^T + c c^T)/120.
@@ -130,9 +136,8 @@ Moments solid_moments(const TriangleMesh& mesh, double density) {
 
 void validate(const Moments& moments, const std::string& place) {
     check_mass(moments.mass, place);
-    if (!moments.first.allFinite())
-        fail(place, ": first moment (", moments.first.transpose(), "), expected finite numbers [kg m]");
-    if (!moments.second.allFinite()) fail(place, ": second moment has entries that are not finite numbers [kg m^2]");
+    if (!moments.first.allFinite()) fail(place, ": first moment (", moments.first.transpose(), "), expected finite numbers [kg m]");
+    check_finite(moments.second, place, "second moment");
     const double skew = (moments.second - moments.second.transpose()).cwiseAbs().maxCoeff();
     if (skew > 1e-9 * moments.second.cwiseAbs().maxCoeff()) {
         fail(place, ": second moment is not symmetric: entries differ by ", skew, " from their mirror images [kg m^2]");
