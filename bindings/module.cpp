@@ -2,9 +2,16 @@
 /// @file  The module farfield._core. Bindings hold no algorithms.
 #include <nanobind/nanobind.h>
 
+#include "bindings.hpp"
+
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
     m.doc() = "C++ core of farfield.";
     m.attr("__version__") = FARFIELD_VERSION;
+    farfield::python::bind_scene(m);
+    farfield::python::bind_model(m);
+    farfield::python::bind_contact(m);
+    farfield::python::bind_dynamics(m);
+    farfield::python::bind_io(m);
 }

@@ -21,12 +21,19 @@ template <class... Parts>
     throw std::invalid_argument(text.str());
 }
 
-/// Throws std::runtime_error: files that are missing, truncated or foreign.
+/// A file that cannot be read or written, or is truncated, foreign or damaged.
+class FileError : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Throws FileError with all arguments streamed together (17 significant digits).
 template <class... Parts>
 [[noreturn]] void fail_file(const Parts&... parts) {
     std::ostringstream text;
+    text.precision(17);
     (text << ... << parts);
-    throw std::runtime_error(text.str());
+    throw FileError(text.str());
 }
 
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line);

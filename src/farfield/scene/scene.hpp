@@ -53,8 +53,8 @@ struct Body {
     Eigen::Vector3d position = Eigen::Vector3d::Zero();
     Eigen::Quaterniond orientation = Eigen::Quaterniond::Identity();
     BodyMotion motion = BodyMotion::Dynamic;            ///< Fixed: welded to the parent; Kinematic: child of the world, scripted pose
-    std::vector<Joint> joints;
-    std::optional<Moments> moments;                     ///< in the body frame; from the shapes' densities when absent
+    std::vector<Joint> joints{};
+    std::optional<Moments> moments{};                   ///< in the body frame; from the shapes' densities when absent
 };
 
 enum class ShapeType { Box, Sphere, Capsule, Cylinder, Ellipsoid, Mesh, HalfSpace };
@@ -114,6 +114,7 @@ struct Scene {
     std::vector<Tie> ties;
     std::vector<std::pair<std::string, std::string>> exclude_contacts, include_contacts;  ///< body names
     std::vector<Keyframe> keyframes;
+    std::vector<std::string> warnings;                   ///< what an importer could not carry over; shown by the model
 };
 
 }  // namespace farfield

@@ -192,10 +192,9 @@ void solve_pairs(PairBatch& batch, double tolerance) {
         for (size_t lane = used; lane < kChunkPairs; ++lane) copy_lane(last, used - 1, last, lane);
     }
     Queue warm(chunks, tolerance, true), cold(chunks, tolerance, false);
-    const auto solve_in_place = HWY_DYNAMIC_DISPATCH(solve_warm);
     constexpr unsigned everything = (1u << kChunkPairs) - 1u;
     for (size_t c = 0; c < batch.num_chunks(); ++c) {
-        const unsigned state = solve_in_place(&chunks[c], tolerance);
+        const unsigned state = HWY_DYNAMIC_DISPATCH(solve_warm)(&chunks[c], tolerance);
         if ((state & everything) == everything) continue;
         for (size_t lane = 0; lane < kChunkPairs && c * kChunkPairs + lane < size; ++lane) {
             if ((state >> lane & 1u) != 0) continue;

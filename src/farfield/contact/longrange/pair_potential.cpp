@@ -138,14 +138,18 @@ class PlaneSystem {
     double gradient_d_, inverse_d_, l10_, l20_, l21_;
 };
 
+// Change of the slacks along a step of the plane.
+Slacks slack_change(const TrianglePair& x, const Vector4d& step) {
+    Slacks ds;
+    for (int k = 0; k < 6; ++k) ds[at(k)] = sigma(k) * (step.head<3>().dot(x.col(k)) + step[3]);
+    return ds;
+}
+
 // Largest t with positive slacks and |n + t dn| <= 1, times kStepCap, at most 1.
-double capped_step(const TrianglePair& x, const Plane& plane, const Slacks& s, const Vector4d& step) {
-    const Vector3d dn = step.head<3>();
+double capped_step(const Plane& plane, const Slacks& s, const Vector4d& step, const Slacks& ds) {
     double largest_ratio = 0.0;
-    for (int k = 0; k < 6; ++k) {
-        const double ds = sigma(k) * (dn.dot(x.col(k)) + step[3]);
-        largest_ratio = std::max(largest_ratio, -ds / s[at(k)]);
-    }
+    for (size_t k = 0; k < 6; ++k) largest_ratio = std::max(largest_ratio, -ds[k] / s[k]);
+    const Vector3d dn = step.head<3>();
     const double a = dn.squaredNorm(), b = plane.normal.dot(dn), c = 1.0 - plane.normal.squaredNorm();
     const double t_norm = c / std::max(b + std::sqrt(b * b + a * c), 1e-300);  // positive root of a t^2 + 2 b t = c
     return std::min({1.0, kStepCap / std::max(largest_ratio, 1e-300), kStepCap * t_norm});
@@ -153,6 +157,13 @@ double capped_step(const TrianglePair& x, const Plane& plane, const Slacks& s, c
 
 Plane moved(const Plane& plane, const Vector4d& step, double t) {
     return {plane.normal + t * step.head<3>(), plane.offset + t * step[3]};
+}
+
+// Slacks are carried along: recomputed from n and d they would lose max|x|/s digits again in every iteration.
+Slacks moved(const Slacks& s, const Slacks& ds, double t) {
+    Slacks out;
+    for (size_t k = 0; k < 6; ++k) out[k] = s[k] + t * ds[k];
+    return out;
 }
 
 }  // namespace
@@ -209,10 +220,11 @@ PairSolution solve_pair(const TrianglePair& x, const Plane* warm, double toleran
         for (const double slack : s) squares += 1.0 / (slack * slack);
         const double noise = kEnergyNoise * radius * squares;
         const bool done = decrement <= tolerance * now.value + noise;  // the step already computed is still taken
-        double t = capped_step(x, now.plane, s, step);
+        const Slacks ds = slack_change(x, step);
+        double t = capped_step(now.plane, s, step, ds);
         for (int halving = 0;; ++halving, t *= 0.5) {
             const Plane trial = moved(now.plane, step, t);
-            const Slacks trial_slacks = slacks(x, trial);
+            const Slacks trial_slacks = moved(s, ds, t);
             const double value = energy(trial, trial_slacks);
             if (done || value <= now.value - kArmijo * t * decrement + noise || halving == kMaxHalvings) {
                 if (std::isfinite(value)) now.plane = trial, now.value = value, s = trial_slacks;

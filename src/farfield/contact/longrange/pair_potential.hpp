@@ -5,7 +5,7 @@
 /// Formula:   P(x) = min over (n, d) of  12 / (1 - |n|) + sum_k 1 / s_k,     s_k = sigma_k (n . x_k + d)
 /// Symbols:   x_k vertex k [m], sigma_k = +1 for triangle A (k = 0..2), -1 for triangle B (k = 3..5),
 ///            N = |n|, w = 1 / (1 - N), p = (n, d) the plane
-/// Deviation: [LongRange, Lemma 4.1] prints alpha = N (1 - N) / 12 sum_A 1/s^2 for n = alpha (a - b); the factor is (1 - N)^2.
+/// Deviation: [LongRange2026, Lemma 4.1] prints alpha = N (1 - N) / 12 sum_A 1/s^2 for n = alpha (a - b); the factor is (1 - N)^2.
 ///
 /// This is the reference that the lanes of pair_lanes.hpp are tested against; it is written to be read, not to be fast.
 ///

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  The parts of the Python module `farfield._core`; bindings/module.cpp calls them in order.
+#include <nanobind/nanobind.h>
+
+namespace farfield::python {
+
+void bind_scene(nanobind::module_& m);
+void bind_model(nanobind::module_& m);
+void bind_contact(nanobind::module_& m);
+void bind_dynamics(nanobind::module_& m);
+void bind_io(nanobind::module_& m);
+
+}  // namespace farfield::python

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  A contact model as Python sees it: options alone. What is built from them for a model is kept as long as the model lives.
+#include <memory>
+#include <mutex>
+
+#include "farfield/dynamics/step_types.hpp"
+
+namespace farfield::python {
+
+class ContactModel {
+ public:
+    virtual ~ContactModel() = default;
+
+    /// The potential and filter for `model`, built on the first call.
+    [[nodiscard]] ContactSetup setup(const std::shared_ptr<const Model>& model) {
+        const std::lock_guard lock(mutex_);
+        if (model_.lock() != model) {
+            setup_ = ContactSetup{build(*model), std::make_shared<const CollisionFilter>(*model), description()};
+            model_ = model;
+        }
+        return setup_;
+    }
+    [[nodiscard]] virtual std::string description() const = 0;
+
+ protected:
+    [[nodiscard]] virtual std::shared_ptr<const contact::ContactPotential> build(const Model& model) const = 0;
+
+ private:
+    std::mutex mutex_;
+    std::weak_ptr<const Model> model_;
+    ContactSetup setup_;
+};
+
+}  // namespace farfield::python

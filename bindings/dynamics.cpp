@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file  Rollouts and their gradients in Python.
+#include <nanobind/eigen/dense.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "contact_model.hpp"
+#include "farfield/base/error.hpp"
+#include "farfield/dynamics/rollout.hpp"
+#include "poses.hpp"
+
+namespace farfield::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using Eigen::VectorXd;
+
+namespace {
+
+using ModelPtr = std::shared_ptr<Model>;
+using ContactPtr = std::shared_ptr<ContactModel>;
+using ConstArray = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+
+/// A Python object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar).
+class PythonPolicy : public Policy {
+ public:
+    explicit PythonPolicy(nb::object object) : object_(std::move(object)) {
+        num_parameters_ = nb::hasattr(object_, "num_parameters") ? nb::cast<int>(object_.attr("num_parameters")) : 0;
+    }
+    [[nodiscard]] VectorXd control(int step, const State& state) const override {
+        nb::gil_scoped_acquire gil;
+        return nb::cast<VectorXd>(object_.attr("control")(step, State(state)));
+    }
+    void vjp(int step, const State& state, const VectorXd& control_bar, VectorXd& q_bar, VectorXd& v_bar, VectorXd& c_bar) const override {
+        nb::gil_scoped_acquire gil;
+        const nb::tuple bars = nb::cast<nb::tuple>(object_.attr("vjp")(step, State(state), control_bar));
+        if (bars.size() != 3) fail("policy.vjp returned ", bars.size(), " values, expected (q_bar, v_bar, parameters_bar)");
+        add(bars[0], q_bar, "q_bar");
+        add(bars[1], v_bar, "v_bar");
+        add(bars[2], c_bar, "parameters_bar");
+    }
+    [[nodiscard]] int num_parameters() const override { return num_parameters_; }
+
+ private:
+    static void add(nb::handle value, VectorXd& sum, const char* what) {
+        const VectorXd part = nb::cast<VectorXd>(value);
+        if (part.size() != sum.size()) fail("policy.vjp: ", what, " has ", part.size(), " entries, expected ", sum.size());
+        sum += part;
+    }
+    nb::object object_;
+    int num_parameters_ = 0;
+};
+
+StepOptions step_options(double dt, double tolerance, int max_iterations, const std::string& pd_convention) {
+    StepOptions options{.dt = dt, .tolerance = tolerance, .max_iterations = max_iterations};
+    if (pd_convention == "paper") {
+        options.pd_convention = PdConvention::Paper;
+    } else if (pd_convention != "standard") {
+        fail("pd_convention '", pd_convention, "', expected 'standard' or 'paper'");
+    }
+    validate(options);
+    return options;
+}
+
+/// Rows of a 2-D (or, for poses, 3-D) array without copying.
+ConstRows rows_of(const std::optional<ConstArray>& array, const char* what) {
+    if (!array) return {nullptr, 0, 0};
+    if (array->ndim() < 2 || array->ndim() > 3) fail("rollout_vjp: ", what, " has ", array->ndim(), " dimensions, expected 2 or 3");
+    const std::size_t cols = array->ndim() == 3 ? array->shape(1) * array->shape(2) : array->shape(1);
+    return {array->data(), static_cast<Eigen::Index>(array->shape(0)), static_cast<Eigen::Index>(cols)};
+}
+
+nb::object poses_of(const Trajectory& t) {
+    const auto states = static_cast<std::size_t>(t.q.rows()), bodies = static_cast<std::size_t>(t.model->num_bodies());
+    auto* data = new double[states * bodies * 7];
+    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    Kinematics kinematics;
+    for (std::size_t s = 0; s < states; ++s) {
+        forward_kinematics(*t.model, t.parameters, t.q.row(static_cast<Eigen::Index>(s)).transpose(), kinematics);
+        Eigen::Map<PoseRows>(data + 7 * bodies * s, static_cast<Eigen::Index>(bodies), 7) = pose_rows(kinematics.poses);
+    }
+    return nb::cast(nb::ndarray<nb::numpy, double>(data, {states, bodies, 7}, owner));
+}
+
+Trajectory run(const ModelPtr& model, const Parameters& parameters, const State& state, const RowMatrix& controls, double dt, const ContactPtr& contact,
+               double tolerance, int max_iterations, const std::string& pd_convention, const std::optional<RowMatrix>& script, const nb::object& policy) {
+    const StepOptions options = step_options(dt, tolerance, max_iterations, pd_convention);
+    RolloutInput input{.state0 = state, .controls = controls};
+    if (script) input.script = *script;
+    std::optional<PythonPolicy> wrapped;
+    if (!policy.is_none()) {
+        wrapped.emplace(policy);
+        input.policy = &*wrapped;
+    }
+    nb::gil_scoped_release release;
+    return rollout(model, parameters, input, options, contact ? contact->setup(model) : ContactSetup{});
+}
+
+std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Parameters>& parameters, const std::vector<State>& states,
+                                  const std::vector<RowMatrix>& controls, double dt, const ContactPtr& contact, double tolerance, int max_iterations,
+                                  const std::string& pd_convention, std::optional<int> threads) {
+    const StepOptions options = step_options(dt, tolerance, max_iterations, pd_convention);
+    if (controls.size() != states.size()) fail("rollout_batch: ", controls.size(), " control sequences for ", states.size(), " states");
+    std::vector<RolloutInput> inputs;
+    for (std::size_t k = 0; k < states.size(); ++k) inputs.push_back({.state0 = states[k], .controls = controls[k]});
+    nb::gil_scoped_release release;
+    ThreadPool pool(threads.value_or(default_num_threads()));
+    return rollout_batch(model, parameters, inputs, options, pool, contact ? contact->setup(model) : ContactSetup{});
+}
+
+RolloutGradient run_vjp(const Trajectory& trajectory, const std::optional<ConstArray>& dL_dq, const std::optional<ConstArray>& dL_dv,
+                        const std::optional<ConstArray>& dL_dpose, bool allow_unconverged, const nb::object& policy) {
+    const LossPartials partials{rows_of(dL_dq, "dL_dq"), rows_of(dL_dv, "dL_dv"), rows_of(dL_dpose, "dL_dpose")};
+    std::optional<PythonPolicy> wrapped;
+    if (!policy.is_none()) wrapped.emplace(policy);
+    nb::gil_scoped_release release;
+    return rollout_vjp(trajectory, partials, {.allow_unconverged = allow_unconverged, .policy = wrapped ? &*wrapped : nullptr});
+}
+
+using ArrayList = std::optional<std::vector<ConstArray>>;
+
+std::vector<RolloutGradient> run_vjp_batch(const std::vector<Trajectory>& trajectories, const ArrayList& dL_dq, const ArrayList& dL_dv,
+                                           const ArrayList& dL_dpose, bool allow_unconverged, std::optional<int> threads) {
+    const auto pick = [&](const ArrayList& list, std::size_t k, const char* what) {
+        if (!list) return ConstRows{nullptr, 0, 0};
+        if (list->size() != trajectories.size()) fail("rollout_vjp_batch: ", what, " has ", list->size(), " arrays for ", trajectories.size(), " trajectories");
+        return rows_of((*list)[k], what);
+    };
+    std::vector<LossPartials> partials;
+    for (std::size_t k = 0; k < trajectories.size(); ++k) {
+        partials.push_back({pick(dL_dq, k, "dL_dq"), pick(dL_dv, k, "dL_dv"), pick(dL_dpose, k, "dL_dpose")});
+    }
+    nb::gil_scoped_release release;
+    ThreadPool pool(threads.value_or(default_num_threads()));
+    return rollout_vjp_batch(trajectories, partials, pool, {.allow_unconverged = allow_unconverged});
+}
+
+}  // namespace
+
+void bind_dynamics(nb::module_& m) {
+    nb::class_<StepReport>(m, "StepReport", "The certificate of one step.")
+        .def_prop_ro("status", [](const StepReport& r) { return to_string(r.status); }, "'converged', 'max_iterations', 'line_search_failed', 'non_finite' or 'intersecting'.")
+        .def_ro("iterations", &StepReport::iterations, "Newton iterations.")
+        .def_ro("residual", &StepReport::residual, "Gradient norm where the last full Newton step was computed [N, N m]; that step was still taken.")
+        .def_ro("min_gap", &StepReport::min_gap, "Certified lower bound of the gap between bodies [m]; inf without contact.")
+        .def_ro("shortest_step", &StepReport::shortest_step, "Smallest fraction of a Newton step that the collision filter let pass.")
+        .def_ro("conditioning", &StepReport::conditioning, "Smallest over largest pivot of the last Hessian.")
+        .def_ro("kinetic", &StepReport::kinetic, "Kinetic energy [J].")
+        .def_ro("potential", &StepReport::potential, "Gravitational and spring energy [J].")
+        .def_ro("contact", &StepReport::contact, "Contact energy [J].")
+        .def("__repr__", [](const StepReport& r) {
+            return std::string("StepReport(") + to_string(r.status) + ", iterations=" + std::to_string(r.iterations) + ")";
+        });
+
+    nb::class_<Trajectory>(m, "Trajectory", "States, controls and reports of a rollout. Arrays are views.")
+        .def_ro("q", &Trajectory::q, "Coordinates, shape (steps + 1, num_q).")
+        .def_ro("v", &Trajectory::v, "Velocities, shape (steps + 1, num_dofs).")
+        .def_ro("controls", &Trajectory::controls, "As applied, shape (steps, num_controls).")
+        .def_ro("script", &Trajectory::script, "Coordinates of scripted bodies after each step, shape (steps, 7 num_kinematic).")
+        .def_ro("reports", &Trajectory::reports, "One StepReport per step taken.")
+        .def_prop_ro("model", [](const Trajectory& t) { return std::const_pointer_cast<Model>(t.model); })
+        .def_ro("parameters", &Trajectory::parameters)
+        .def_prop_ro("contact", [](const Trajectory& t) { return t.contact.description; }, "The contact model and its options as JSON; empty without contact.")
+        .def_prop_ro("dt", [](const Trajectory& t) { return t.options.dt; }, "Time step [s].")
+        .def_prop_ro("num_steps", &Trajectory::num_steps, "Steps taken.")
+        .def_prop_ro("converged", &Trajectory::converged, "Every step asked for was taken and converged.")
+        .def_prop_ro("min_gap", [](const Trajectory& t) {
+            double gap = std::numeric_limits<double>::infinity();
+            for (const StepReport& r : t.reports) gap = std::min(gap, r.min_gap);
+            return gap;
+        }, "Smallest certified gap of all steps [m]; inf without contact.")
+        .def("state", [](const Trajectory& t, int step) {
+            const int count = static_cast<int>(t.q.rows()), index = step < 0 ? step + count : step;
+            if (index < 0 || index >= count) throw nb::index_error(("state " + std::to_string(step) + " of a trajectory with " + std::to_string(count) + " states").c_str());
+            return t.state(index);
+        }, "step"_a, "State after `step` steps; negative counts from the end.")
+        .def("poses", &poses_of, "World placement of every body at every state, shape (steps + 1, num_bodies, 7): position [m], quaternion (w, x, y, z).")
+        .def("_set_contact", [](Trajectory& t, ContactModel& contact) { t.contact = contact.setup(t.model); }, "contact"_a)
+        .def("__len__", &Trajectory::num_steps)
+        .def("__repr__", [](const Trajectory& t) {
+            return "Trajectory(steps=" + std::to_string(t.num_steps()) + ", dt=" + std::to_string(t.options.dt) + (t.converged() ? ", converged)" : ", NOT converged)");
+        });
+
+    nb::class_<RolloutGradient>(m, "RolloutGradient", "Gradient of a loss by everything a rollout depends on.")
+        .def_ro("q0", &RolloutGradient::q0, "By the initial coordinates, tangent, shape (num_dofs,).")
+        .def_ro("v0", &RolloutGradient::v0, "By the initial velocities, shape (num_dofs,).")
+        .def_ro("controls", &RolloutGradient::controls, "Shape (steps, num_controls).")
+        .def_ro("script", &RolloutGradient::script, "By scripted poses, tangent, shape (steps, 6 num_kinematic).")
+        .def_ro("parameters", &RolloutGradient::parameters, "Same layout as Parameters.")
+        .def_ro("policy", &RolloutGradient::policy, "By the policy's own numbers.");
+
+    m.def("rollout", &run, "model"_a, "parameters"_a, "state"_a, "controls"_a, nb::kw_only(), "dt"_a = StepOptions{}.dt, "contact"_a.none() = nb::none(),
+          "tolerance"_a = StepOptions{}.tolerance, "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = "standard",
+          "script"_a.none() = nb::none(), "policy"_a.none() = nb::none(),
+          "Simulates len(controls) steps of dt [s] from `state`; controls has shape (steps, num_controls).\n\n"
+          "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop [N, N m].\n"
+          "script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.\n"
+          "contact: a ContactModel such as LongRange(); its weight and friction are in the parameters.\n"
+          "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar) and optional num_parameters.");
+    m.def("rollout_batch", &run_batch, "model"_a, "parameters"_a, "states"_a, "controls"_a, nb::kw_only(), "dt"_a = StepOptions{}.dt,
+          "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance, "max_iterations"_a = StepOptions{}.max_iterations,
+          "pd_convention"_a = "standard", "threads"_a.none() = nb::none(),
+          "Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per rollout. Same bits for any thread count.");
+    m.def("rollout_vjp", &run_vjp, "trajectory"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(), "dL_dv"_a.none() = nb::none(), "dL_dpose"_a.none() = nb::none(),
+          "allow_unconverged"_a = false, "policy"_a.none() = nb::none(),
+          "Gradient of a loss from its partials per state: dL_dq, dL_dv of shape (steps + 1, num_dofs), tangent; dL_dpose of shape\n"
+          "(steps + 1, num_bodies, 6): by the position of the body's origin, then by a rotation vector, world axes. Not copied.");
+    m.def("rollout_vjp_batch", &run_vjp_batch, "trajectories"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(), "dL_dv"_a.none() = nb::none(),
+          "dL_dpose"_a.none() = nb::none(), "allow_unconverged"_a = false, "threads"_a.none() = nb::none(),
+          "rollout_vjp of many trajectories on threads; each partial is a list with one array per trajectory.");
+}
+
+}  // namespace farfield::python

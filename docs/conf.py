@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sphinx configuration; built by make docs."""
+
+import farfield
+
+project = "Farfield"
+copyright = "The Farfield authors"
+version = release = farfield.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+myst_enable_extensions = ["dollarmath", "amsmath"]
+exclude_patterns = ["_build", "requirements.lock"]
+html_theme = "furo"
+html_title = "Farfield"

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `farfield`.
+
+Exit codes: 0 ran and passed, 1 a check failed, 2 bad input. Results go to standard output, everything else to
+standard error. FARFIELD_DEBUG=1 shows the full trace of an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+# Name, module and one line of help. A module has add_arguments(parser) and run(args) -> exit code, and imports what is
+# slow to import inside run().
+COMMANDS = (
+    ("simulate", "farfield.commands.simulate", "roll out a robot or scene file and write a replay"),
+    ("view", "farfield.commands.view", "replay a run in the browser, or as one self-contained file"),
+    ("demo", "farfield.commands.demo", "throw an ant, check the gradient of its flight and write a replay"),
+)
+
+PASSED, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Parser of the whole command line."""
+    from farfield import __version__
+
+    parser = argparse.ArgumentParser(prog="farfield", description="Differentiable physics for contact-rich robotics.")
+    parser.add_argument("--version", action="version", version=f"farfield {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, module, help_text in COMMANDS:
+        command = commands.add_parser(name, help=help_text, description=help_text[0].upper() + help_text[1:] + ".")
+        implementation = importlib.import_module(module)
+        implementation.add_arguments(command)
+        command.set_defaults(run=implementation.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    args = build_parser().parse_args(argv)
+    try:
+        return args.run(args)
+    except KeyboardInterrupt:
+        print("farfield: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone, as with `farfield ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PASSED
+    except (ValueError, OSError) as error:
+        if os.environ.get("FARFIELD_DEBUG") == "1":
+            raise
+        print(f"farfield {args.command}: error: {_one_line(error)}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+if __name__ == "__main__":
+    sys.exit(main())

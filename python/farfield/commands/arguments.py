@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Argument types and options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+# Command-line name -> class of the farfield package.
+CONTACT_MODELS = {"longrange": "LongRange", "polyhedral": "Polyhedral", "ipc": "Ipc", "softmin": "SoftMin"}
+
+
+def positive_int(text: str) -> int:
+    """Argument type: a whole number above zero."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"'{text}', expected a whole number >= 1")
+    return value
+
+
+def positive_float(text: str) -> float:
+    """Argument type: a finite number above zero."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f"'{text}', expected a number > 0")
+    return value
+
+
+def port_number(text: str) -> int:
+    """Argument type: a TCP port, 0 for any free one."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= 65535:
+        raise argparse.ArgumentTypeError(f"'{text}', expected 0 to 65535")
+    return value
+
+
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    """--out, --json and --quiet."""
+    parser.add_argument("--out", metavar="DIR", help="run directory (default: a new one in runs/)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
+    parser.add_argument("--quiet", action="store_true", help="no progress and no summary")
+
+
+def contact_model(name: str):
+    """The contact model of this name with its default options; None for "none"."""
+    import farfield
+
+    if name == "none":
+        return None
+    available = [key for key, attribute in CONTACT_MODELS.items() if hasattr(farfield, attribute)]
+    if name not in available:
+        raise ValueError(f"contact model '{name}' is unknown, expected one of: {', '.join(['none', *available])}")
+    return getattr(farfield, CONTACT_MODELS[name])()

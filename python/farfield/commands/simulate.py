@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`farfield simulate`: roll out any robot or scene file, with a replay and a certificate."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from farfield.commands.arguments import add_output_arguments, contact_model, positive_float, positive_int
+
+CHUNK = 100  # steps per rollout: the progress bar moves between them; a fixed number, so results do not depend on it
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="MJCF or URDF file")
+    parser.add_argument("--steps", type=positive_int, default=200, metavar="N", help="time steps (default: 200)")
+    parser.add_argument("--dt", type=positive_float, default=0.01, metavar="S", help="time step (default: 0.01 s)")
+    parser.add_argument("--key", metavar="NAME", help="keyframe to start from (default: the file's own pose)")
+    parser.add_argument("--contact", default="none", metavar="M", help="contact model (default: none)")
+    add_output_arguments(parser)
+
+
+@dataclass
+class Motion:
+    """What a chunked rollout leaves behind."""
+
+    q: object
+    v: object
+    poses: object
+    reports: list
+    converged: bool
+    interrupted: bool = False
+
+
+def run(args: argparse.Namespace) -> int:
+    import farfield as ff
+    from farfield.runs import RunDir, dump_json
+    from farfield.viewer.recording import record, save_recording
+    from farfield.viewer.replay import write_replay
+
+    contact = contact_model(args.contact)
+    if not Path(args.file).is_file():
+        raise ValueError(f"{args.file}: no such file")
+    model, parameters = ff.load(args.file)
+    for warning in model.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    state, control = start_of(model, args.key)
+    name = Path(args.file).stem
+    folder = RunDir.create(f"simulate-{name}", options=_options(args), path=args.out)
+
+    started = time.perf_counter()
+    motion = roll(model, parameters, state, control, args.steps, dt=args.dt, contact=contact, quiet=args.quiet)
+    seconds = time.perf_counter() - started
+
+    recording = record(model, motion.poses, dt=args.dt)
+    folder.write_arrays({"q": motion.q, "v": motion.v, "poses": motion.poses})
+    save_recording(folder.file("recording.npz"), recording)
+    write_replay(folder.file("replay.html"), recording, title=name)
+    result = summary(model, motion, seconds, with_contact=contact is not None)
+    folder.write_json("result.json", result)
+    if args.json:
+        print(dump_json(result))
+    if not args.quiet:
+        _print_summary(args.file, result, motion, args.dt, folder)
+    if motion.interrupted:
+        raise KeyboardInterrupt
+    return 0 if motion.converged else 1
+
+
+def _options(args: argparse.Namespace) -> dict:
+    return {key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet")}
+
+
+def start_of(model, key: str | None) -> tuple:
+    """State and control of a keyframe, or the defaults of the file."""
+    if key is None:
+        return model.default_state(), model.default_control()
+    if key not in model.keyframes:
+        known = ", ".join(f"'{name}'" for name in model.keyframes) or "none"
+        raise ValueError(f"keyframe '{key}' is unknown; the file has: {known}")
+    return model.keyframes[key]
+
+
+def roll(model, parameters, state, control, steps: int, *, dt: float, contact=None, quiet: bool = False) -> Motion:
+    """Roll out with a constant control and a progress bar.
+
+    Stops at the first chunk that did not converge, and at Ctrl-C, which keeps the chunks that are done.
+    """
+    import numpy as np
+    from tqdm import tqdm
+
+    import farfield as ff
+
+    q, v, poses, reports, converged, interrupted = [], [], [], [], True, False
+    control = np.asarray(control, dtype=float)
+    with tqdm(total=steps, unit="step", desc="simulate", file=sys.stderr, disable=quiet, leave=False) as bar:
+        while converged and len(reports) < steps:
+            count = min(CHUNK, steps - len(reports))
+            controls = np.tile(control, (count, 1))
+            try:
+                part = ff.rollout(model, parameters, state, controls, dt=dt, contact=contact)
+            except KeyboardInterrupt:
+                if not q:
+                    raise
+                interrupted = True
+                break
+            skip = 1 if q else 0  # a chunk begins with the state the one before ended with
+            q.append(np.asarray(part.q)[skip:])
+            v.append(np.asarray(part.v)[skip:])
+            poses.append(np.asarray(part.poses())[skip:])
+            reports.extend(part.reports)
+            converged = bool(part.converged)
+            state = ff.State(q=q[-1][-1], v=v[-1][-1])
+            bar.update(len(part.reports))
+    return Motion(np.concatenate(q), np.concatenate(v), np.concatenate(poses), reports, converged, interrupted)
+
+
+def summary(model, motion: Motion, seconds: float, *, with_contact: bool) -> dict:
+    """The JSON result: steps, converged, seconds, min_gap [m] and the final pose of every body."""
+    final = motion.poses[-1]
+    return {
+        "steps": len(motion.poses) - 1,
+        "converged": motion.converged,
+        "seconds": seconds,
+        "min_gap": min(report.min_gap for report in motion.reports) if with_contact else None,
+        "final": {
+            name: {"pos": final[body, :3], "quat": final[body, 3:]} for body, name in enumerate(model.body_names)
+        },
+    }
+
+
+def _print_summary(file: str, result: dict, motion: Motion, dt: float, folder) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"simulate {file}", show_header=False, title_justify="left")
+    last = motion.reports[-1]
+    status = "converged" if motion.converged else f"stopped at step {len(motion.reports)}: {last.status}"
+    table.add_row("motion", f"{result['steps']} steps of {dt:g} s, {status}")
+    table.add_row("speed", f"{result['steps'] / max(result['seconds'], 1e-9):,.0f} steps/s, {result['seconds']:.3g} s")
+    table.add_row("Newton iterations", f"{sum(report.iterations for report in motion.reports)}")
+    table.add_row("largest residual", f"{max(report.residual for report in motion.reports):.2e}")
+    if result["min_gap"] is not None:
+        table.add_row("smallest gap", f"{result['min_gap']:.3e} m")
+    table.add_row("replay", str(folder.file("replay.html")))
+    Console(stderr=True, soft_wrap=True).print(table)

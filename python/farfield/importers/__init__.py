@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenes from robot files: MJCF and URDF, through the MuJoCo compiler.
+
+``load_scene(path)`` returns a Scene and a list of warnings. What cannot be carried over is named, element by element: in an
+error when forces or constraints would be lost, else in a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from farfield._core import Scene
+from farfield.importers.errors import SceneFileError
+
+__all__ = ["Imported", "SceneFileError", "import_file", "load_scene"]
+
+
+@dataclass
+class Imported:
+    """What a file gave: the scene, what was not carried over, and settings that are no part of a scene."""
+
+    scene: Scene
+    warnings: list[str]
+    options: dict[str, Any] = field(default_factory=dict)  #: "timestep" [s] and "source_path"
+
+
+def load_scene(path: str | PathLike[str], **options: Any) -> tuple[Scene, list[str]]:
+    """The scene of an MJCF or URDF file and the list of warnings; options as in :func:`import_file`."""
+    imported = import_file(path, **options)
+    return imported.scene, imported.warnings
+
+
+def import_file(
+    path: str | PathLike[str],
+    *,
+    package_dirs: Sequence[str | PathLike[str]] = (),
+    floating_base: bool = False,
+    timeout: float = 120.0,
+) -> Imported:
+    """Imports an MJCF (``.xml``, ``.mjcf``) or URDF (``.urdf``, or ``.xml`` with a <robot>) file.
+
+    Args:
+        path: The file.
+        package_dirs: URDF: folders that hold the packages of package:// URIs, searched before the folders above the file.
+        floating_base: URDF: gives the root link a free joint; it is fixed to the world otherwise.
+        timeout: Longest time for the MuJoCo compiler [s].
+
+    Raises:
+        SceneFileError: The file is missing, unreadable, or holds elements that cannot be carried over.
+    """
+    from farfield.importers import mjcf, urdf
+    from farfield.importers.compiler import compile_file
+    from farfield.importers.report import Report
+
+    source = Path(path)
+    if not source.is_file():
+        raise SceneFileError(f"{source}: no such file")
+    report = Report(source)
+    if urdf.root_tag(source) == "robot":
+        with urdf.prepared(source, package_dirs=package_dirs, floating_base=floating_base, report=report) as (file, edits):
+            model = compile_file(file, source=source, edits=edits, timeout=timeout)
+            scene = mjcf.build_scene(model, report)
+    else:
+        if floating_base:
+            raise SceneFileError(f"{source}: floating_base is for URDF; an MJCF file states its own <freejoint/>")
+        model = compile_file(source.resolve(), source=source, edits={}, timeout=timeout)
+        scene = mjcf.build_scene(model, report)
+    if not model.name:
+        scene.name = source.stem
+    options = {"timestep": float(model.options["values"]["timestep"]), "source_path": str(source)}
+    return Imported(scene=scene, warnings=report.warnings, options=options)

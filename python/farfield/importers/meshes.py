@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Triangle meshes of a compiled model, with the vertices of the original files in double precision.
+
+MuJoCo stores float32 vertices, moved to the mesh's principal axes: v_asset = mesh_pos + R(mesh_quat) v. We keep the asset
+frame (the file's, after scale and reference pose), so a mesh is what the user gave, and shift the shapes instead:
+T_shape = T_geom * T(mesh_pos, mesh_quat)^-1.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from farfield import _core
+from farfield.importers.compiler import Compiled
+from farfield.importers.errors import SceneFileError
+from farfield.importers.report import Report
+from farfield.importers.rotations import conjugate, quaternion_matrix, quaternion_product
+
+#: Largest distance between a re-read vertex and MuJoCo's float32 one, as a part of the size of the mesh.
+AGREEMENT = 1e-6
+#: Beside a mesh converted for MuJoCo: its vertices and triangles in double precision.
+CONVERTED = ".doubles.npz"
+
+
+@dataclass
+class PlacedMesh:
+    """A mesh of the scene, and the pose that MuJoCo gave its own copy in the asset frame."""
+
+    index: int
+    position: np.ndarray
+    orientation: np.ndarray
+
+    def in_body(self, geom_position: np.ndarray, geom_orientation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Pose of the asset frame in the body, from the pose of MuJoCo's geom."""
+        orientation = quaternion_product(geom_orientation, conjugate(self.orientation))
+        return geom_position - quaternion_matrix(orientation) @ self.position, orientation
+
+
+def add_meshes(scene: _core.Scene, model: Compiled, report: Report) -> dict[tuple[str, int], PlacedMesh]:
+    """Adds the meshes and height fields that geoms use; keys are (geom type, data id)."""
+    placed: dict[tuple[str, int], PlacedMesh] = {}
+    for geom, data in enumerate(model["geom_dataid"]):
+        kind = model.enum("mjtGeom", model["geom_type"][geom])
+        key = (kind, int(data))
+        if key in placed or kind not in ("mesh", "hfield"):
+            continue
+        if kind == "mesh":
+            vertices, triangles = _asset_mesh(model, int(data), report)
+            pose = (model["mesh_pos"][data], model["mesh_quat"][data])
+        else:
+            vertices, triangles = _height_field(model, int(data))
+            pose = (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
+        name = model.names[kind][data] or f"{kind}{data}"
+        index = scene.add_mesh(name=name, vertices=vertices, triangles=triangles)
+        placed[key] = PlacedMesh(index, *pose)
+    return placed
+
+
+def _asset_mesh(model: Compiled, mesh: int, report: Report) -> tuple[np.ndarray, np.ndarray]:
+    begin, count = int(model["mesh_vertadr"][mesh]), int(model["mesh_vertnum"][mesh])
+    stored = model["mesh_vert"][begin : begin + count].astype(float)
+    begin, count = int(model["mesh_faceadr"][mesh]), int(model["mesh_facenum"][mesh])
+    triangles = model["mesh_face"][begin : begin + count].astype(np.int64)
+    stored = stored @ quaternion_matrix(model["mesh_quat"][mesh]).T + model["mesh_pos"][mesh]
+    corners = stored[triangles]
+    source = model.meshes[mesh]
+    if source["path"] is None:
+        if source["file"]:
+            report.warn(f"mesh '{source['name']}': file '{source['file']}' not found again; its vertices have float32 precision")
+        return weld(corners)
+    soup = _to_asset_frame(read_triangles(Path(source["path"])), source)
+    original = match_triangles(soup, corners)
+    if original is None:
+        report.warn(
+            f"mesh '{source['name']}': {source['file']} gives other triangles than MuJoCo's reader; its vertices have float32 precision"
+        )
+        return weld(corners)
+    if len(original) > len(corners):
+        report.warn(
+            f"mesh '{source['name']}': {source['file']} holds several objects; all {len(original)} triangles are imported, while "
+            f"MuJoCo reads the first {len(corners)} (an inferred mass counts only those)"
+        )
+    return weld(original)
+
+
+def _to_asset_frame(soup: np.ndarray, source: dict) -> np.ndarray:
+    """MuJoCo: v = R(refquat)^T (v - refpos), then scale; a mirroring scale turns the triangles around."""
+    soup = (soup - np.asarray(source["refpos"])) @ quaternion_matrix(source["refquat"])
+    scale = np.asarray(source["scale"])
+    soup = soup * scale
+    return soup[:, ::-1] if np.prod(scale) < 0.0 else soup
+
+
+def match_triangles(soup: np.ndarray, corners: np.ndarray) -> np.ndarray | None:
+    """The file's triangles, shape (t, 3, 3), when MuJoCo's are the same, in order, up to float32 rounding; None otherwise.
+
+    A triangle may be turned (start at another corner), and the file may go on after MuJoCo's last triangle: MuJoCo reads only
+    the first object of a Wavefront file.
+    """
+    count = len(corners)
+    if len(soup) < count or count == 0:
+        return None
+    tolerance = AGREEMENT * np.max(np.abs(corners))
+    errors = [np.max(np.abs(np.roll(soup[:count], -turn, axis=1) - corners), axis=(1, 2)) for turn in range(3)]
+    return soup if np.max(np.min(errors, axis=0)) <= tolerance else None
+
+
+def weld(soup: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices and triangles of a soup, shape (t, 3, 3): corners with equal coordinates become one vertex, none moves."""
+    points = soup.reshape(-1, 3) + 0.0  # -0.0 becomes 0.0
+    _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return points[first[order]], rank[inverse.reshape(-1)].reshape(-1, 3)
+
+
+def read_triangles(path: Path) -> np.ndarray:
+    """Triangles of a mesh file as corners, shape (t, 3, 3), in file order and double precision."""
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".obj":
+            vertices, faces = read_obj(path)
+        elif suffix == ".msh":
+            vertices, faces = _read_msh(path)
+        else:
+            import trimesh
+
+            loaded = trimesh.load(path, process=False, force="mesh")
+            vertices, faces = np.asarray(loaded.vertices, dtype=float), np.asarray(loaded.faces)
+    except (OSError, ValueError, IndexError, struct.error) as error:
+        raise SceneFileError(f"{path}: not a readable mesh: {error}") from error
+    if len(faces) == 0:
+        raise SceneFileError(f"{path}: the mesh has no triangles")
+    return vertices[faces]
+
+
+def read_obj(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and triangles of a Wavefront file; polygons are cut into fans, all other data is ignored."""
+    vertices, faces = [], []
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            words = line.split("#", 1)[0].split()
+            if not words:
+                continue
+            if words[0] == "v":
+                vertices.append([float(word) for word in words[1:4]])
+            elif words[0] == "f":
+                corners = [int(word.split("/", 1)[0]) for word in words[1:]]
+                corners = [index - 1 if index > 0 else len(vertices) + index for index in corners]
+                faces += [(corners[0], corners[k], corners[k + 1]) for k in range(1, len(corners) - 1)]
+    return np.array(vertices, dtype=float).reshape(-1, 3), np.array(faces, dtype=np.int64).reshape(-1, 3)
+
+
+def _read_msh(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """MuJoCo's own format: four counts, then float32 positions, normals, texture coordinates and int32 triangles."""
+    doubles = path.with_suffix(CONVERTED)
+    if doubles.exists():
+        with np.load(doubles, allow_pickle=False) as stored:
+            return stored["vertices"], stored["triangles"]
+    data = path.read_bytes()
+    num_vertices, num_normals, num_texcoords, num_faces = struct.unpack_from("<4i", data)
+    vertices = np.frombuffer(data, "<f4", 3 * num_vertices, 16).reshape(-1, 3)
+    start = 16 + 4 * (3 * num_vertices + 3 * num_normals + 2 * num_texcoords)
+    return vertices.astype(float), np.frombuffer(data, "<i4", 3 * num_faces, start).reshape(-1, 3).astype(np.int64)
+
+
+def write_converted(path: Path, vertices: np.ndarray, triangles: np.ndarray) -> None:
+    """A mesh for MuJoCo in its own format, and beside it the same in double precision for ourselves."""
+    header = struct.pack("<4i", len(vertices), 0, 0, len(triangles))
+    path.write_bytes(header + vertices.astype("<f4").tobytes() + triangles.astype("<i4").tobytes())
+    np.savez(path.with_suffix(CONVERTED), vertices=vertices, triangles=triangles)
+
+
+def _height_field(model: Compiled, field: int) -> tuple[np.ndarray, np.ndarray]:
+    """The height field as a closed solid: the surface, four walls, and a flat base at -size[3].
+
+    Each cell is cut along the diagonal from (row, column + 1) to (row + 1, column), as MuJoCo does.
+    """
+    rows, columns = int(model["hfield_nrow"][field]), int(model["hfield_ncol"][field])
+    begin = int(model["hfield_adr"][field])
+    half_x, half_y, height, base = model["hfield_size"][field]
+    z = model["hfield_data"][begin : begin + rows * columns].astype(float) * height
+    x, y = np.meshgrid(np.linspace(-half_x, half_x, columns), np.linspace(-half_y, half_y, rows))
+    top = np.column_stack([x.ravel(), y.ravel(), z])
+    bottom = np.column_stack([x.ravel(), y.ravel(), np.full(rows * columns, -base)])
+    index = np.arange(rows * columns).reshape(rows, columns)
+    a, b, c, d = (part.ravel() for part in (index[:-1, :-1], index[:-1, 1:], index[1:, :-1], index[1:, 1:]))
+    surface = np.concatenate([np.column_stack([a, b, c]), np.column_stack([b, d, c])])
+    around = np.concatenate([index[0, :-1], index[:-1, -1], index[-1, :0:-1], index[:0:-1, 0]])  # counter-clockwise from above
+    following = np.roll(around, -1)
+    under = rows * columns
+    walls = np.concatenate(
+        [np.column_stack([around, around + under, following]), np.column_stack([following, around + under, following + under])]
+    )
+    return np.concatenate([top, bottom]), np.concatenate([surface, surface[:, ::-1] + under, walls])

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The MuJoCo compiler, run in a process of its own: ``python mujoco_compile.py REQUEST.json``.
+
+The request names a model file, edits to apply to it (ties, motors, a floating base) and a folder for the results:
+``arrays.npz`` with the compiled fields and ``model.json`` with names, options and mesh sources, or an ``error`` text. A crash
+or a hang of the compiler ends this process only. It uses nothing of farfield, so it starts without the rest of the package.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import sys
+
+#: What becomes of every field of the compiled model. The first pattern that matches a field decides:
+#:   used     becomes part of the Scene
+#:   warned   has no counterpart: a warning names the elements where it is not at its default
+#:   refused  has no counterpart and carries forces or constraints: an error names each element
+#:   drawn    only concerns pictures, measurements or user data: counted in one closing warning
+#:   derived  computed by the compiler from other fields
+TREATMENT = [
+    ("qpos0", "used"), ("qpos_spring", "used"),
+    ("body_parentid body_pos body_quat body_ipos body_iquat body_mass body_inertia body_jntadr body_jntnum body_mocapid "
+     "body_geomadr body_geomnum", "used"),
+    ("body_gravcomp", "warned"), ("body_plugin", "refused"), ("body_user", "drawn"),
+    ("body_bvhadr body_bvhnum body_conaffinity body_contype body_dofadr body_dofnum body_invweight0 body_margin body_rootid "
+     "body_sameframe body_simple body_subtreemass body_treeid body_weldid", "derived"),
+    ("jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_pos jnt_axis jnt_limited jnt_range jnt_stiffness", "used"),
+    ("jnt_solref jnt_solimp jnt_margin jnt_actfrclimited jnt_actfrcrange jnt_actgravcomp jnt_stiffnesspoly", "warned"),
+    ("jnt_group jnt_user", "drawn"), ("jnt_actuatorid", "derived"),
+    ("dof_armature dof_damping", "used"), ("dof_frictionloss dof_solref dof_solimp dof_dampingpoly", "warned"),
+    ("dof_M0 dof_Madr dof_bodyid dof_invweight0 dof_jntid dof_length dof_parentid dof_simplenum dof_treeid", "derived"),
+    ("geom_type geom_bodyid geom_dataid geom_pos geom_quat geom_size geom_friction geom_contype geom_conaffinity geom_rgba "
+     "geom_matid geom_condim", "used"),
+    ("geom_solref geom_solimp geom_solmix geom_margin geom_gap geom_priority geom_fluid geom_adhesion geom_surfacevel", "warned"),
+    ("geom_plugin", "refused"), ("geom_group geom_user", "drawn"), ("geom_aabb geom_rbound geom_sameframe", "derived"),
+    ("mesh_vert mesh_vertadr mesh_vertnum mesh_face mesh_faceadr mesh_facenum mesh_pos mesh_quat mesh_scale", "used"),
+    ("mesh_normal* mesh_texcoord* mesh_facenormal mesh_facetexcoord", "drawn"),
+    ("mesh_bvh* mesh_extrema mesh_graph mesh_graphadr mesh_oct* mesh_pathadr mesh_poly*", "derived"),
+    ("hfield_adr hfield_ncol hfield_nrow hfield_size hfield_data", "used"), ("hfield_pathadr", "derived"),
+    ("pair_geom1 pair_geom2", "used"),
+    ("pair_dim pair_friction pair_gap pair_margin pair_solimp pair_solref pair_solreffriction pair_adhesion", "warned"),
+    ("pair_signature", "derived"), ("exclude_signature", "used"),
+    ("eq_type eq_obj1id eq_obj2id eq_objtype eq_data eq_active0", "used"), ("eq_solref eq_solimp", "warned"),
+    ("actuator_trntype actuator_trnid actuator_gaintype actuator_gainprm actuator_biastype actuator_biasprm actuator_dyntype "
+     "actuator_gear actuator_ctrlrange actuator_ctrlnum", "used"),
+    ("actuator_ctrllimited actuator_forcelimited actuator_forcerange actuator_actlimited", "warned"),
+    ("actuator_plugin actuator_delay actuator_armature actuator_damping actuator_dampingpoly actuator_history", "refused"),
+    ("actuator_group actuator_user", "drawn"),
+    ("actuator_actadr actuator_actnum actuator_actearly actuator_actrange actuator_dynprm actuator_cranklength "
+     "actuator_ctrlspec actuator_historyadr", "derived"),  # meaningful only for actuators that are refused
+    ("actuator_acc0 actuator_length0 actuator_lengthrange actuator_ctrladr actuator_outadr actuator_outnum", "derived"),
+    ("key_qpos key_qvel key_ctrl", "used"), ("key_time key_act key_mpos key_mquat", "warned"),
+    ("tendon_stiffness tendon_damping tendon_frictionloss tendon_limited tendon_armature tendon_*", "warned"),
+    ("ten_J_* wrap_*", "derived"),
+    ("flex*", "refused"), ("plugin*", "refused"),
+    ("skin_* cam_* light_* mat_emission mat_metallic mat_reflectance mat_roughness mat_shininess mat_specular mat_tex* "
+     "tex_* site_* sensor_* numeric_* text_* tuple_* vis", "drawn"), ("mat_rgba", "used"),
+    ("opt", "used"), ("stat", "derived"),
+    ("B_* D_* M_* mapD2M mapM2D mapM2M efm0_* bvh_* oct_* tree_* name_* names names_map paths signature", "derived"),
+    ("flg_* n[A-Z]* n[a-z]*", "derived"),  # sizes
+]  # fmt: skip
+
+EXPORTED = ("used", "warned", "refused")
+#: Kinds of named elements: the key in ``names``, MuJoCo's object type, the field that counts them.
+NAMED = {
+    "body": ("mjOBJ_BODY", "body_parentid"), "joint": ("mjOBJ_JOINT", "jnt_type"), "geom": ("mjOBJ_GEOM", "geom_type"),
+    "mesh": ("mjOBJ_MESH", "mesh_vertadr"), "hfield": ("mjOBJ_HFIELD", "hfield_adr"), "pair": ("mjOBJ_PAIR", "pair_geom1"),
+    "exclude": ("mjOBJ_EXCLUDE", "exclude_signature"), "equality": ("mjOBJ_EQUALITY", "eq_type"),
+    "tendon": ("mjOBJ_TENDON", "tendon_adr"), "actuator": ("mjOBJ_ACTUATOR", "actuator_trntype"),
+    "sensor": ("mjOBJ_SENSOR", "sensor_type"), "site": ("mjOBJ_SITE", "site_type"), "camera": ("mjOBJ_CAMERA", "cam_mode"),
+    "light": ("mjOBJ_LIGHT", "light_mode"), "texture": ("mjOBJ_TEXTURE", "tex_type"), "skin": ("mjOBJ_SKIN", "skin_matid"),
+    "flex": ("mjOBJ_FLEX", "flex_dim"), "plugin": ("mjOBJ_PLUGIN", "plugin"), "keyframe": ("mjOBJ_KEY", "key_time"),
+    "numeric": ("mjOBJ_NUMERIC", "numeric_adr"), "text": ("mjOBJ_TEXT", "text_adr"), "tuple": ("mjOBJ_TUPLE", "tuple_adr"),
+}  # fmt: skip
+
+
+def treatment(field: str) -> str | None:
+    """How `field` of the compiled model is treated, None when the table does not know it."""
+    for patterns, kind in TREATMENT:
+        if any(fnmatch.fnmatchcase(field, pattern) for pattern in patterns.split()):
+            return kind
+    return None
+
+
+def model_fields(model) -> list[str]:
+    """All data fields of a compiled model."""
+    return [
+        name
+        for name in dir(type(model))
+        if not name.startswith("_") and not callable(getattr(type(model), name, None))
+    ]
+
+
+def apply_edits(mujoco, spec, edits: dict) -> None:
+    """URDF has no place for ties, motors and a free base: they are added to the parsed model here."""
+    for tie in edits.get("ties", []):
+        spec.add_equality(
+            name=f"mimic_{tie['joint']}",
+            type=mujoco.mjtEq.mjEQ_JOINT,
+            name1=tie["joint"],
+            name2=tie["source"],
+            data=[tie["offset"], tie["ratio"], *[0.0] * 9],
+        )
+    for motor in edits.get("motors", []):
+        actuator = spec.add_actuator(name=motor["joint"], target=motor["joint"], trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        actuator.set_to_motor()
+        actuator.ctrlrange = [-motor["effort"], motor["effort"]]
+        actuator.ctrllimited = True
+    if edits.get("massless_visuals"):
+        for geom in spec.geoms:
+            if geom.contype == 0 and geom.conaffinity == 0:
+                geom.mass = 0.0
+    if edits.get("floating_base"):
+        spec.worldbody.first_body().add_freejoint(name="base")
+
+
+def mesh_sources(spec) -> list[dict]:
+    """Where each mesh came from, so that its vertices can be read again in double precision."""
+    sources = []
+    for mesh in spec.meshes:
+        path = None
+        if mesh.file:
+            folders = [spec.modelfiledir, os.path.join(spec.modelfiledir, spec.meshdir or "")]
+            tries = [os.path.join(folder, name) for folder in reversed(folders) for name in (mesh.file, os.path.basename(mesh.file))]
+            path = next((os.path.abspath(name) for name in tries if os.path.isfile(name)), None)
+        sources.append(
+            {
+                "id": int(mesh.id),
+                "file": mesh.file,
+                "path": path,
+                "content_type": mesh.content_type,
+                "scale": list(map(float, mesh.scale)),
+                "refpos": list(map(float, mesh.refpos)),
+                "refquat": list(map(float, mesh.refquat)),
+                "legacy_inertia": int(mesh.inertia) == legacy_inertia(),
+            }
+        )
+    return sorted(sources, key=lambda source: source["id"])
+
+
+def legacy_inertia() -> int:
+    import mujoco
+
+    return int(mujoco.mjtMeshInertia.mjMESH_INERTIA_LEGACY)
+
+
+def is_closed(model, mesh: int) -> bool:
+    """Every edge has its opposite: the exact volume formula holds."""
+    import numpy as np
+
+    begin, count = model.mesh_faceadr[mesh], model.mesh_facenum[mesh]
+    face = model.mesh_face[begin : begin + count].astype(np.int64)
+    edges = np.concatenate([face[:, [0, 1]], face[:, [1, 2]], face[:, [2, 0]]])
+    keys, opposite = edges[:, 0] << 32 | edges[:, 1], edges[:, 1] << 32 | edges[:, 0]
+    return len(np.unique(keys)) == len(keys) and bool(np.array_equal(np.sort(keys), np.sort(opposite)))
+
+
+def inferring_bodies(mujoco, spec) -> dict[str, set[str]]:
+    """Bodies whose mass is inferred from their geoms, and the meshes that count. `spec` has been compiled."""
+    result = {}
+    for body in spec.bodies:
+        used = {
+            geom.meshname
+            for geom in body.geoms
+            if geom.type == mujoco.mjtGeom.mjGEOM_MESH and geom.mass != 0.0 and geom.density != 0.0
+        }
+        if used and not body.explicitinertial and body.name != "world":
+            result[body.name] = used
+    return result
+
+
+def compile_exact(mujoco, spec, path: str, edits: dict, model, sources: list[dict]):
+    """Bodies whose mass comes from meshes: the exact volume of closed meshes, not the default that over-counts."""
+    import numpy as np
+
+    bodies = inferring_bodies(mujoco, spec)
+    counted = set().union(*bodies.values()) if bodies else set()
+    legacy = {source["name"]: source["id"] for source in sources if source["legacy_inertia"] and source["name"] in counted}
+    closed = {name for name, mesh in legacy.items() if is_closed(model, mesh)}
+    notes = [
+        f"body '{body}': mass and inertia inferred from meshes that are not closed ({', '.join(sorted(used - closed))}); "
+        "give it an <inertial>"
+        for body, used in bodies.items()
+        if used & set(legacy) - closed
+    ]
+    if not closed:
+        return model, notes
+    again = mujoco.MjSpec.from_file(path)
+    apply_edits(mujoco, again, edits)
+    file_names = {source["file"]: source["name"] for source in sources}
+    for mesh in again.meshes:
+        if (mesh.name or file_names.get(mesh.file)) in closed:
+            mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_EXACT
+    try:
+        exact = again.compile()
+    except ValueError:  # inside-out meshes have no exact volume
+        return model, notes
+    changed = np.flatnonzero(~np.isclose(exact.body_mass, model.body_mass, rtol=1e-5, atol=0.0))
+    for body in changed:
+        notes.append(
+            f"body '{name_of(mujoco, model, 'mjOBJ_BODY', body)}': mass {exact.body_mass[body]:.6g} kg from the exact "
+            f"volume of its meshes; MuJoCo's default rule would give {model.body_mass[body]:.6g} kg"
+        )
+    return (exact if len(changed) else model), notes
+
+
+def name_of(mujoco, model, kind: str, index: int) -> str:
+    return mujoco.mj_id2name(model, getattr(mujoco.mjtObj, kind), int(index)) or ""
+
+
+def describe_options(mujoco, model) -> dict:
+    """Options of the model and, for comparison, their defaults."""
+    import numpy as np
+
+    default = mujoco.MjModel.from_xml_string("<mujoco/>").opt
+    names = [name for name in dir(default) if not name.startswith("_") and not callable(getattr(default, name))]
+    plain = lambda options: {name: np.asarray(getattr(options, name)).tolist() for name in names}  # noqa: E731
+    return {"values": plain(model.opt), "defaults": plain(default)}
+
+
+def run(request: dict) -> dict:
+    import mujoco
+    import numpy as np
+
+    spec = mujoco.MjSpec.from_file(request["path"])
+    apply_edits(mujoco, spec, request.get("edits", {}))
+    model = spec.compile()
+    sources = mesh_sources(spec)
+    for source in sources:
+        source["name"] = name_of(mujoco, model, "mjOBJ_MESH", source["id"])
+    model, notes = compile_exact(mujoco, spec, request["path"], request.get("edits", {}), model, sources)
+
+    fields = model_fields(model)
+    arrays, unknown = {}, []
+    for field in fields:
+        kind = treatment(field)
+        if kind is None:
+            unknown.append(field)
+        elif kind in EXPORTED and isinstance(getattr(model, field), np.ndarray):
+            arrays[field] = np.array(getattr(model, field))
+    np.savez(os.path.join(request["results"], "arrays.npz"), **arrays)
+
+    names = {}
+    for kind, (object_type, counted_by) in NAMED.items():
+        count = len(np.asarray(getattr(model, counted_by, ())))
+        names[kind] = [name_of(mujoco, model, object_type, k) for k in range(count)]
+    return {
+        "name": spec.modelname,
+        "names": names,
+        "options": describe_options(mujoco, model),
+        "meshes": sources,
+        "notes": notes,
+        "unknown_fields": unknown,
+        "enums": {
+            kind: {str(int(v)): k for k, v in getattr(mujoco, kind).__members__.items()}
+            for kind in ("mjtJoint", "mjtGeom", "mjtEq", "mjtTrn", "mjtGain", "mjtBias", "mjtDyn", "mjtDisableBit", "mjtEnableBit")
+        },
+        "version": mujoco.__version__,
+    }
+
+
+def main() -> int:
+    with open(sys.argv[1], encoding="utf-8") as file:
+        request = json.load(file)
+    try:
+        result = run(request)
+    except Exception as error:  # every failure of the compiler is an answer, not a traceback
+        result = {"error": f"{error}".strip() or type(error).__name__, "kind": type(error).__name__}
+    target = os.path.join(request["results"], "model.json")
+    with open(target, "w", encoding="utf-8") as file:
+        json.dump(result, file)
+    return 0
+
+
+if __name__ == "__main__":
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.getcwd()) != here]  # siblings are not modules here
+    sys.exit(main())

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prepares a URDF file for the MuJoCo compiler, which by itself drops or does not understand parts of it.
+
+- package:// and relative mesh names become files beside the prepared model, under names that differ;
+- Collada and other formats that MuJoCo cannot read are converted, in double precision;
+- <mimic> becomes a joint equality, and a limit effort becomes a motor: edits applied after parsing;
+- links are not fused and visuals not discarded, so that every link stays a body;
+- elements that have no effect are named in warnings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import shutil
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+import numpy as np
+
+from farfield.importers.errors import SceneFileError
+from farfield.importers.meshes import read_obj, write_converted
+from farfield.importers.report import Report, listed
+
+READABLE = {".stl", ".obj", ".msh"}
+MOTORIZED = {"revolute", "continuous", "prismatic"}
+#: Children that are understood, by parent.
+KNOWN = {
+    "robot": {"link", "joint", "material", "mujoco"},
+    "link": {"inertial", "visual", "collision"},
+    "joint": {"origin", "parent", "child", "axis", "limit", "mimic", "dynamics"},
+    "inertial": {"origin", "mass", "inertia"},
+    "visual": {"origin", "geometry", "material"},
+    "collision": {"origin", "geometry"},
+    "geometry": {"box", "cylinder", "sphere", "capsule", "mesh"},
+}
+
+
+def root_tag(source: Path) -> str:
+    """The tag of the root element: "robot" for URDF, "mujoco" for MJCF."""
+    root = _parse(source).getroot()
+    if root.tag not in ("robot", "mujoco"):
+        raise SceneFileError(f"{source}: root element <{root.tag}>, expected <mujoco> or <robot>")
+    return root.tag
+
+
+def _parse(source: Path) -> ElementTree.ElementTree:
+    try:
+        return ElementTree.parse(source)
+    except (ElementTree.ParseError, UnicodeDecodeError, OSError) as error:
+        raise SceneFileError(f"{source}: not readable as XML: {error}") from None
+
+
+@contextlib.contextmanager
+def prepared(
+    source: Path, *, package_dirs: Sequence[str | PathLike[str]], floating_base: bool, report: Report
+) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yields a file that MuJoCo can compile, in a temporary folder, and the edits to apply to it."""
+    tree = _parse(source)
+    robot = tree.getroot()
+    edits = {
+        "ties": _ties(source, robot),
+        "motors": _motors(source, robot),
+        "massless_visuals": True,
+        "floating_base": floating_base,
+    }
+    _warn_ignored(robot, report)
+    _warn_without_mass(robot, report)
+    with tempfile.TemporaryDirectory(prefix="farfield-urdf-") as name:
+        folder = Path(name)
+        _localize_meshes(source, robot, folder, [Path(entry) for entry in package_dirs])
+        _set_compiler(robot)
+        file = folder / "model.urdf"
+        tree.write(file, encoding="utf-8", xml_declaration=True)
+        yield file, edits
+
+
+def _number(source: Path, element: ElementTree.Element, attribute: str, default: float, place: str) -> float:
+    text = element.get(attribute)
+    if text is None:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise SceneFileError(f"{source}: {place}: {attribute} is '{text}', expected a finite number")
+    return value
+
+
+def _ties(source: Path, robot: ElementTree.Element) -> list[dict[str, Any]]:
+    """q(joint) = offset + multiplier * q(source)."""
+    names = {joint.get("name") for joint in robot.iter("joint")}
+    ties = []
+    for joint in robot.iterfind("joint"):
+        mimic = joint.find("mimic")
+        if mimic is None:
+            continue
+        place = f"joint '{joint.get('name')}': mimic"
+        leader = mimic.get("joint")
+        if leader not in names:
+            raise SceneFileError(f"{source}: {place}: unknown joint '{leader}'")
+        ties.append(
+            {
+                "joint": joint.get("name"),
+                "source": leader,
+                "ratio": _number(source, mimic, "multiplier", 1.0, place),
+                "offset": _number(source, mimic, "offset", 0.0, place),
+            }
+        )
+    return ties
+
+
+def _motors(source: Path, robot: ElementTree.Element) -> list[dict[str, Any]]:
+    motors = []
+    for joint in robot.iterfind("joint"):
+        limit = joint.find("limit")
+        if joint.get("type") not in MOTORIZED or limit is None or joint.find("mimic") is not None:
+            continue
+        effort = _number(source, limit, "effort", 0.0, f"joint '{joint.get('name')}': limit")
+        if effort > 0.0:
+            motors.append({"joint": joint.get("name"), "effort": effort})
+    return motors
+
+
+def _warn_ignored(robot: ElementTree.Element, report: Report) -> None:
+    ignored: dict[str, int] = {}
+    for parent in robot.iter():
+        known = KNOWN.get(parent.tag)
+        if known is None:
+            continue
+        for child in parent:
+            if child.tag not in known:
+                ignored[f"<{child.tag}> in <{parent.tag}>"] = ignored.get(f"<{child.tag}> in <{parent.tag}>", 0) + 1
+    if ignored:
+        report.warn("ignored elements: " + ", ".join(f"{count} {what}" for what, count in ignored.items()))
+    fast = [joint.get("name", "") for joint in robot.iterfind("joint") if joint.find("limit[@velocity]") is not None]
+    report.warn_elements("joint", fast, "the velocity limit is not applied")
+
+
+def _warn_without_mass(robot: ElementTree.Element, report: Report) -> None:
+    inferred = [
+        link.get("name", "") for link in robot.iterfind("link") if link.find("inertial") is None and link.find("collision") is not None
+    ]
+    report.warn_elements("link", inferred, "no <inertial>: mass inferred from its collision geometry at 1000 kg/m^3")
+
+
+def _set_compiler(robot: ElementTree.Element) -> None:
+    extension = robot.find("mujoco")
+    if extension is None:
+        extension = ElementTree.SubElement(robot, "mujoco")
+    compiler = extension.find("compiler")
+    if compiler is None:
+        compiler = ElementTree.SubElement(extension, "compiler")
+    compiler.attrib.pop("meshdir", None)
+    compiler.attrib.update({"fusestatic": "false", "discardvisual": "false", "strippath": "false"})
+
+
+def _localize_meshes(source: Path, robot: ElementTree.Element, folder: Path, package_dirs: list[Path]) -> None:
+    """Copies or converts every mesh into `folder`, one file name per original."""
+    local: dict[Path, str] = {}
+    stems: set[str] = set()
+    for link in robot.iterfind("link"):
+        for mesh in link.iter("mesh"):
+            uri = mesh.get("filename", "")
+            original = resolve(uri, source, package_dirs)
+            if original is None:
+                searched = listed([str(entry) for entry in (*package_dirs, source.resolve().parent)])
+                raise SceneFileError(f"{source}: link '{link.get('name')}': mesh file '{uri}' not found (searched {searched} and above)")
+            if original not in local:
+                stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in original.stem)
+                while stem in stems:
+                    stem += f"_{len(local)}"
+                stems.add(stem)
+                local[original] = _localize(original, folder, stem)
+            mesh.set("filename", local[original])
+
+
+def resolve(uri: str, source: Path, package_dirs: Sequence[Path]) -> Path | None:
+    """The file behind a mesh name of a URDF: package://, file:// or a path relative to the URDF."""
+    parts = urlparse(uri)
+    above = [source.resolve().parent, *source.resolve().parent.parents]
+    if parts.scheme in ("package", "model"):
+        package, rest = unquote(parts.netloc), unquote(parts.path).lstrip("/")
+        tries = [folder / package / rest for folder in (*package_dirs, *above)]
+        tries += [folder / rest for folder in (*package_dirs, *above) if folder.name == package]
+    elif parts.scheme == "file":
+        tries = [Path(unquote(parts.path))]
+    else:
+        tries = [source.resolve().parent / uri]
+    return next((entry.resolve() for entry in tries if entry.is_file()), None)
+
+
+def _localize(original: Path, folder: Path, stem: str) -> str:
+    suffix = original.suffix.lower()
+    if suffix == ".obj" and _has_objects(original):
+        vertices, triangles = read_obj(original)
+    elif suffix not in READABLE or suffix == ".stl" and _is_text_stl(original):
+        vertices, triangles = _load_foreign(original)
+    else:
+        shutil.copyfile(original, folder / (stem + suffix))
+        return stem + suffix
+    write_converted(folder / f"{stem}.msh", vertices, triangles)
+    return f"{stem}.msh"
+
+
+def _is_text_stl(path: Path) -> bool:
+    """Text files start with "solid"; a binary header may too, but its size follows from its triangle count."""
+    with path.open("rb") as file:
+        head = file.read(84)
+    count = int.from_bytes(head[80:84], "little")
+    return head.startswith(b"solid") and path.stat().st_size != 84 + 50 * count
+
+
+def _has_objects(path: Path) -> bool:
+    """MuJoCo reads only the first object of a Wavefront file."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return sum(line.startswith(("o ", "g ")) for line in file) > 1
+
+
+def _load_foreign(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    import trimesh
+
+    try:
+        mesh = trimesh.load(path, process=False, force="mesh")
+        vertices, triangles = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, dtype=np.int64)
+    except Exception as error:  # readers of many formats raise anything
+        raise SceneFileError(f"{path}: not a readable mesh: {error}") from error
+    if len(triangles) == 0:
+        raise SceneFileError(f"{path}: the mesh has no triangles")
+    return vertices, triangles

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A motion as plain arrays: what the replay, the server and the still pictures draw."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from farfield.runs import atomic_path
+
+FORMAT = 1
+DEFAULT_GREYS = ((0.7, 0.7, 0.7), (0.5, 0.5, 0.5))  # what our scenes and MJCF give when no colour was chosen
+PALETTE = (
+    (0.298, 0.471, 0.659),
+    (0.945, 0.569, 0.220),
+    (0.357, 0.659, 0.451),
+    (0.847, 0.369, 0.376),
+    (0.443, 0.698, 0.690),
+    (0.898, 0.761, 0.310),
+    (0.627, 0.486, 0.690),
+    (0.918, 0.616, 0.651),
+    (0.616, 0.494, 0.408),
+)
+
+
+@dataclass(frozen=True)
+class Drawable:
+    """A triangle mesh that moves with a body: vertices [m] (n, 3) in the body frame, triangles (m, 3), colour rgba."""
+
+    body: int
+    vertices: np.ndarray
+    triangles: np.ndarray
+    rgba: tuple[float, float, float, float] = (0.7, 0.7, 0.7, 1.0)
+
+
+@dataclass(frozen=True)
+class HalfSpace:
+    """The solid region normal . x <= offset of a body's frame [m], drawn as a checkered plane."""
+
+    body: int
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A see-through ball in the world, for instance a target: position and radius [m]."""
+
+    name: str
+    position: tuple[float, float, float]
+    radius: float = 0.05
+    rgba: tuple[float, float, float, float] = (0.85, 0.2, 0.3, 0.5)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A motion of rigid bodies at a fixed frame time.
+
+    dt: time between frames [s]. poses: (frames, bodies, 7), position [m] and unit quaternion w, x, y, z.
+    names: one per body; body 0 is usually the world. arrows: name -> one (n, 2, 3) array of start and end points [m]
+    per frame, for instance contact forces. trails: name -> (frames, 3) path [m], for instance a centre of mass.
+    """
+
+    dt: float
+    poses: np.ndarray
+    names: Sequence[str]
+    drawables: Sequence[Drawable] = ()
+    half_spaces: Sequence[HalfSpace] = ()
+    arrows: Mapping[str, Sequence[np.ndarray]] = field(default_factory=dict)
+    trails: Mapping[str, np.ndarray] = field(default_factory=dict)
+    markers: Sequence[Marker] = ()
+
+    def __post_init__(self) -> None:
+        poses = np.ascontiguousarray(self.poses, dtype=float)
+        object.__setattr__(self, "poses", poses)
+        if not (math.isfinite(self.dt) and self.dt > 0):
+            raise ValueError(f"recording: dt is {self.dt}, expected > 0 s")
+        if poses.ndim != 3 or poses.shape[2] != 7 or poses.shape[0] < 1:
+            raise ValueError(f"recording: poses have shape {poses.shape}, expected (frames >= 1, bodies, 7)")
+        if not np.isfinite(poses).all():
+            frame, body = np.argwhere(~np.isfinite(poses).all(axis=2))[0]
+            raise ValueError(f"recording: pose of body {body} at frame {frame} is not finite")
+        if len(self.names) != self.num_bodies:
+            raise ValueError(f"recording: {len(self.names)} names for {self.num_bodies} bodies")
+        for index, drawable in enumerate(self.drawables):
+            self._check_drawable(index, drawable)
+        for index, plane in enumerate(self.half_spaces):
+            if not 0 <= plane.body < self.num_bodies:
+                raise ValueError(f"recording: half-space {index} is on body {plane.body} of {self.num_bodies}")
+        for name, frames in self.arrows.items():
+            if len(frames) != self.num_frames:
+                raise ValueError(f"recording: arrows '{name}' have {len(frames)} frames, expected {self.num_frames}")
+        for name, path in self.trails.items():
+            if np.shape(path) != (self.num_frames, 3):
+                raise ValueError(f"recording: trail '{name}' has shape {np.shape(path)}, expected (frames, 3)")
+
+    def _check_drawable(self, index: int, drawable: Drawable) -> None:
+        vertices, triangles = np.asarray(drawable.vertices), np.asarray(drawable.triangles)
+        if not 0 <= drawable.body < self.num_bodies:
+            raise ValueError(f"recording: drawable {index} is on body {drawable.body} of {self.num_bodies}")
+        if vertices.ndim != 2 or vertices.shape[1] != 3 or triangles.ndim != 2 or triangles.shape[1] != 3:
+            raise ValueError(
+                f"recording: drawable {index} has vertices {vertices.shape} and triangles {triangles.shape}, "
+                "expected (n, 3) and (m, 3)"
+            )
+        if triangles.size and not (0 <= triangles.min() and triangles.max() < len(vertices)):
+            raise ValueError(f"recording: drawable {index} has a triangle outside its {len(vertices)} vertices")
+
+    @property
+    def num_frames(self) -> int:
+        return self.poses.shape[0]
+
+    @property
+    def num_bodies(self) -> int:
+        return self.poses.shape[1]
+
+    @property
+    def duration(self) -> float:
+        """Time from the first to the last frame [s]."""
+        return self.dt * (self.num_frames - 1)
+
+    def moving_bodies(self) -> np.ndarray:
+        """Indices of the bodies whose pose changes at all."""
+        return np.flatnonzero((self.poses != self.poses[:1]).any(axis=(0, 2)))
+
+    def color(self, drawable: Drawable) -> tuple[float, float, float, float]:
+        """The scene's colour, or one of a palette by body where the scene left the default grey."""
+        r, g, b, alpha = (float(value) for value in drawable.rgba)
+        if drawable.body == 0 or not any(np.allclose((r, g, b), grey, atol=1e-6) for grey in DEFAULT_GREYS):
+            return r, g, b, alpha
+        return *PALETTE[(drawable.body - 1) % len(PALETTE)], alpha
+
+
+def record(model, poses, *, dt: float, **extras) -> Recording:
+    """Recording of a model's motion. A motion that became non-finite is cut before the first such frame.
+
+    model: offers body_names, drawables() and half_spaces(). poses: (frames, bodies, 7).
+    extras: arrows, trails, markers.
+    """
+    poses = np.asarray(poses, dtype=float)
+    bad = np.flatnonzero(~np.isfinite(poses).all(axis=(1, 2)))
+    end = int(bad[0]) if bad.size else len(poses)
+    for kind in ("arrows", "trails"):
+        if kind in extras:
+            extras[kind] = {name: value[:end] for name, value in extras[kind].items()}
+    return Recording(
+        dt=dt,
+        poses=poses[:end],
+        names=list(model.body_names),
+        drawables=[
+            Drawable(
+                int(item.body),
+                np.array(item.vertices, dtype=float),
+                np.array(item.triangles, dtype=int),
+                tuple(float(value) for value in item.color),
+            )
+            for item in model.drawables()
+        ],
+        half_spaces=[
+            HalfSpace(int(body), tuple(float(value) for value in normal), float(offset))
+            for body, normal, offset in model.half_spaces()
+        ],
+        **extras,
+    )
+
+
+def save_recording(path: Path, recording: Recording) -> None:
+    """Write a recording as a data-only .npz, under a temporary name that is renamed when complete."""
+    arrays = {"poses": recording.poses}
+    for index, drawable in enumerate(recording.drawables):
+        arrays[f"vertices_{index}"] = np.asarray(drawable.vertices, dtype=float)
+        arrays[f"triangles_{index}"] = np.asarray(drawable.triangles, dtype=np.int32)
+    for index, frames in enumerate(recording.arrows.values()):
+        frames = [np.asarray(points, dtype=float).reshape(-1, 2, 3) for points in frames]
+        arrays[f"arrow_counts_{index}"] = np.array([len(points) for points in frames])
+        arrays[f"arrow_points_{index}"] = np.concatenate(frames)
+    for index, points in enumerate(recording.trails.values()):
+        arrays[f"trail_{index}"] = np.asarray(points, dtype=float)
+    header = {
+        "format": FORMAT,
+        "dt": recording.dt,
+        "names": list(recording.names),
+        "drawables": [{"body": item.body, "rgba": list(item.rgba)} for item in recording.drawables],
+        "half_spaces": [
+            {"body": item.body, "normal": list(item.normal), "offset": item.offset} for item in recording.half_spaces
+        ],
+        "arrows": list(recording.arrows),
+        "trails": list(recording.trails),
+        "markers": [
+            {"name": item.name, "position": list(item.position), "radius": item.radius, "rgba": list(item.rgba)}
+            for item in recording.markers
+        ],
+    }
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with atomic_path(Path(path)) as temporary, temporary.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)
+
+
+def load_recording(path: Path) -> Recording:
+    """Read what `save_recording` wrote; a foreign or truncated file is a ValueError that names it."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            header = json.loads(arrays["header"].tobytes())
+            if header["format"] != FORMAT:
+                raise ValueError(f"format {header['format']}, expected {FORMAT}")
+            return _from_arrays(header, arrays)
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # zipfile, zlib, numpy and json each have their own errors for damaged files
+        raise ValueError(f"{path}: not a readable recording ({error})") from error
+
+
+def _from_arrays(header: dict, arrays: Mapping[str, np.ndarray]) -> Recording:
+    def arrows(index: int) -> list[np.ndarray]:
+        ends = np.cumsum(arrays[f"arrow_counts_{index}"])
+        return np.split(arrays[f"arrow_points_{index}"], ends[:-1])
+
+    return Recording(
+        dt=header["dt"],
+        poses=arrays["poses"],
+        names=header["names"],
+        drawables=[
+            Drawable(item["body"], arrays[f"vertices_{index}"], arrays[f"triangles_{index}"], tuple(item["rgba"]))
+            for index, item in enumerate(header["drawables"])
+        ],
+        half_spaces=[HalfSpace(item["body"], tuple(item["normal"]), item["offset"]) for item in header["half_spaces"]],
+        arrows={name: arrows(index) for index, name in enumerate(header["arrows"])},
+        trails={name: arrays[f"trail_{index}"] for index, name in enumerate(header["trails"])},
+        markers=[
+            Marker(item["name"], tuple(item["position"]), item["radius"], tuple(item["rgba"]))
+            for item in header["markers"]
+        ],
+    )

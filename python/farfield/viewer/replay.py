@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One self-contained HTML file that plays a recording in any browser, without a server or a network."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+
+from farfield.runs import write_text
+from farfield.viewer.recording import Recording
+
+MAX_RATE = 60.0  # frames per second of playback
+MAX_FRAMES = 1800
+MAX_POSES = 60_000  # frames times moving bodies
+HOLD = 0.8  # pause on the last frame before the playback starts again [s]
+
+CAPTION = (
+    '<div style="position:fixed;left:50%;top:12px;transform:translateX(-50%);z-index:9;pointer-events:none;'
+    'font:600 14px system-ui,sans-serif;color:#33415c">{title}</div>'
+)
+
+
+def playback_frames(recording: Recording) -> np.ndarray:
+    """Indices of the frames a replay keeps; always the first and the last.
+
+    At most 60 per second of playback, 1800 in all, and 60 000 body poses in all, which keeps a file below about
+    3 MB beside its meshes. Longer recordings are thinned evenly; they play at the same speed.
+    """
+    moving = max(1, len(recording.moving_bodies()))
+    limit = max(2, min(MAX_FRAMES, MAX_POSES // moving))
+    stride = max(
+        1, math.ceil(1.0 / (MAX_RATE * recording.dt) - 1e-9), math.ceil((recording.num_frames - 1) / (limit - 1))
+    )
+    frames = np.arange(0, recording.num_frames, stride)
+    return frames if frames[-1] == recording.num_frames - 1 else np.append(frames, recording.num_frames - 1)
+
+
+def write_replay(path: Path, recording: Recording, *, title: str = "Farfield", up: str = "z") -> None:
+    """Write the recording as one HTML file with a playback bar; it needs no server and loads nothing.
+
+    The file appears under its name only when it is complete. Long recordings are thinned, see `playback_frames`;
+    bodies that never move cost nothing per frame. The last frame is held for 0.8 s before the playback repeats.
+    """
+    from farfield.viewer.stage import Stage, quiet_server  # viser takes most of a second to import
+
+    with quiet_server() as server:
+        stage = Stage(server, recording, up=up)
+        serializer = server.get_scene_serializer()
+        frames = playback_frames(recording)
+        for previous, frame in itertools.pairwise(frames):
+            serializer.insert_sleep(float(frame - previous) * recording.dt)
+            stage.show(int(frame))
+        if len(frames) > 1:
+            serializer.insert_sleep(HOLD)
+        page = serializer.as_html()
+    write_text(Path(path), _with_title(page, title))
+
+
+def _with_title(page: str, title: str) -> str:
+    """The page with its title in the tab and as a caption over the picture."""
+    title = html.escape(title)
+    start, end = page.index("<title>") + len("<title>"), page.index("</title>")
+    page = page[:start] + title + page[end:]
+    body_end = page.rindex("</body>")
+    return page[:body_end] + CAPTION.format(title=title) + page[body_end:]

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Collision filter: the largest fraction of a step along which no two bodies come too close, certified for the continuous path.
+///
+/// The path is q -> retract(q, t delta), t in [0, alpha]. For each pair with a gap of at least g at the start the gap stays above
+/// keep * g everywhere on it: nothing can pass through anything, however fast or thin. See dynamics/pair_certifier.hpp.
+#include <Eigen/Dense>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "farfield/dynamics/pair_certifier.hpp"
+
+namespace farfield {
+
+/// Throws unless 0 < keep < 1, 0 < tolerance < 1, curvature_scale >= 0.
+void validate(const FilterOptions& options);
+
+/// Separating directions of the last call, and scratch space. Belongs to one rollout, starts cold.
+class FilterMemory {
+ public:
+    void forget();  ///< back to cold
+
+ private:
+    friend class CollisionFilter;
+    struct Cached {
+        Eigen::Vector3d direction = Eigen::Vector3d::Zero();
+        bool seen_from_b = false;  ///< the direction is fixed in the frame of the second body
+    };
+    struct Path {                  ///< of a bounding sphere's centre in the world
+        Eigen::Vector3d first, chord;
+        double bending = 0.0;      ///< largest distance from the chord
+        Pose frame;
+    };
+    std::vector<Cached> cached_;
+    std::vector<Path> paths_;
+    std::vector<double> gaps_;
+    std::vector<int> order_;
+    RelativeMotion motion_, reverse_;
+};
+
+/// Two bodies that meet, and where.
+struct Intersection {
+    int a = 0, b = 0;
+    Eigen::Vector3d point = Eigen::Vector3d::Zero();  ///< world
+    bool inside = false;  ///< no surfaces cross, but one body lies wholly inside the closed surface of the other
+};
+
+/// Built once per model, which must outlive it. Const calls with different memories may run at the same time.
+class CollisionFilter {
+ public:
+    explicit CollisionFilter(const Model& model, const FilterOptions& options = {});
+
+    struct Result {
+        double alpha = 1.0;          ///< certified fraction of the step
+        double certified_gap = std::numeric_limits<double>::infinity();  ///< lower bound of the gap over all pairs on [0, alpha] [m]
+        int limiting_a = -1, limiting_b = -1;  ///< the bodies that shortened the step, -1 when none did
+    };
+    /// `gaps`: per contact pair of the model a lower bound of the gap at `start`; what is not finite (or all, when empty) is computed here.
+    /// A gap that is zero or lost in rounding gives alpha = 0.
+    [[nodiscard]] Result max_step(const Kinematics& start, const Eigen::VectorXd& delta, std::span<const double> gaps, FilterMemory& memory) const;
+
+    /// Lower bound of the gap of one contact pair, at least nine tenths of it; 0 when the surfaces touch.
+    [[nodiscard]] double gap_lower_bound(int pair, const Poses& poses) const;
+
+    /// The first contact pair whose surfaces cross or touch, or of which one lies inside the other.
+    [[nodiscard]] std::optional<Intersection> find_intersection(const Poses& poses) const;
+
+    [[nodiscard]] const FilterOptions& options() const { return options_; }
+
+ private:
+    [[nodiscard]] PairCertificate certify_pair(int pair, double gap, double alpha, const Kinematics& start, const Eigen::VectorXd& delta,
+                                               FilterMemory& memory) const;
+    [[nodiscard]] PairCertificate certify_meshes(int pair, const GapTargets& targets, double alpha, const Kinematics& start,
+                                                 const Eigen::VectorXd& delta, FilterMemory& memory) const;
+    void set_paths(const Kinematics& start, const Eigen::VectorXd& delta, FilterMemory& memory) const;
+
+    FilterOptions options_;
+    const Model* model_;
+    std::vector<CollisionShape> shapes_;  ///< per body
+    MotionPaths motions_;
+};
+
+}  // namespace farfield

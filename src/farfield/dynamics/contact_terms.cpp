@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/dynamics/contact_terms.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+
+namespace farfield {
+namespace {
+
+using Eigen::Vector3d;
+
+void set_paths(const Model& model, const Kinematics& kinematics, ContactScratch& s) {
+    const auto n = static_cast<std::size_t>(model.num_bodies());
+    if (s.path.size() != n) {
+        s.path.assign(n, {});
+        s.jacobian.resize(n);
+        for (std::size_t i = 1; i < n; ++i) {
+            for (int k = model.bodies()[i].last_dof; k >= 0; k = model.dofs()[static_cast<std::size_t>(k)].parent) s.path[i].push_back(k);
+            std::reverse(s.path[i].begin(), s.path[i].end());
+            s.jacobian[i].resize(6, static_cast<Eigen::Index>(s.path[i].size()));
+        }
+    }
+    for (std::size_t i = 1; i < n; ++i) {
+        const Vector3d& p = kinematics.poses[i].position;
+        for (std::size_t c = 0; c < s.path[i].size(); ++c) {
+            const auto dof = static_cast<std::size_t>(s.path[i][c]);
+            const Vector3d& axis = kinematics.axis[dof];
+            auto column = s.jacobian[i].col(static_cast<Eigen::Index>(c));
+            if (model.dofs()[dof].rotates) {
+                column << axis.cross(p - kinematics.anchor[dof]), axis;
+            } else {
+                column << axis, Vector3d::Zero();
+            }
+        }
+    }
+}
+
+/// Adds J_a^T B J_b, each unordered pair of degrees of freedom into the lower triangle once per occurrence.
+template <class Block>
+void add_product(const ContactScratch& s, std::size_t a, std::size_t b, const Block& block, Eigen::MatrixXd& hessian) {
+    for (std::size_t c = 0; c < s.path[b].size(); ++c) {
+        const Vector6d column = block * s.jacobian[b].col(static_cast<Eigen::Index>(c));
+        const int k = s.path[b][c];
+        for (std::size_t r = 0; r < s.path[a].size(); ++r) {
+            const int j = s.path[a][r];
+            const double value = s.jacobian[a].col(static_cast<Eigen::Index>(r)).dot(column);
+            if (a == b) {
+                if (j >= k) hessian(j, k) += value;
+            } else if (j == k) {
+                hessian(j, j) += 2.0 * value;  // the block and its transpose both land here
+            } else {
+                hessian(std::max(j, k), std::min(j, k)) += value;
+            }
+        }
+    }
+}
+
+void add_geometric(const Model& model, const ContactScratch& s, std::size_t body, const Vector6d& wrench, Eigen::MatrixXd& hessian) {
+    const Vector3d force = wrench.head<3>(), torque = wrench.tail<3>();
+    const auto& path = s.path[body];
+    for (std::size_t c = 0; c < path.size(); ++c) {
+        const auto inner = s.jacobian[body].col(static_cast<Eigen::Index>(c));
+        const Vector3d v_k = inner.head<3>(), w_k = inner.tail<3>();
+        const int ball = model.dofs()[static_cast<std::size_t>(path[c])].ball;
+        for (std::size_t r = 0; r <= c; ++r) {
+            const auto outer = s.jacobian[body].col(static_cast<Eigen::Index>(r));
+            const Vector3d v_j = outer.head<3>(), w_j = outer.tail<3>();
+            const bool same_ball = ball >= 0 && model.dofs()[static_cast<std::size_t>(path[r])].ball == ball;
+            const double value = same_ball ? 0.5 * force.dot(w_j.cross(v_k) + w_k.cross(v_j))
+                                           : force.dot(w_j.cross(v_k)) + 0.5 * torque.dot(w_j.cross(w_k));
+            hessian(path[c], path[r]) += value;
+        }
+    }
+}
+
+}  // namespace
+
+void add_contact_derivatives(const Model& model, const Kinematics& kinematics, const contact::ContactDerivatives& contact,
+                             ContactScratch& s, Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian) {
+    set_paths(model, kinematics, s);
+    add_pull_back(model, kinematics, contact.wrench, s.subtree, gradient);
+    s.diagonal.assign(static_cast<std::size_t>(model.num_bodies()), Matrix6d::Zero());
+    for (const contact::PairBlock& pair : contact.blocks) {
+        const auto a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
+        s.diagonal[a] += pair.hessian.topLeftCorner<6, 6>();
+        s.diagonal[b] += pair.hessian.bottomRightCorner<6, 6>();
+        if (!s.path[a].empty() && !s.path[b].empty()) add_product(s, a, b, pair.hessian.topRightCorner<6, 6>(), hessian);
+    }
+    for (std::size_t i = 1; i < s.path.size(); ++i) {
+        if (s.path[i].empty()) continue;
+        add_product(s, i, i, s.diagonal[i], hessian);
+        add_geometric(model, s, i, contact.wrench[i], hessian);
+    }
+}
+
+void project_blocks(contact::ContactDerivatives& contact) {
+    for (contact::PairBlock& pair : contact.blocks) {
+        Eigen::SelfAdjointEigenSolver<Eigen::Matrix<double, 12, 12>> solver(pair.hessian);
+        if (solver.eigenvalues().minCoeff() >= 0.0) continue;
+        pair.hessian = solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).asDiagonal() * solver.eigenvectors().transpose();
+    }
+}
+
+void apply_blocks(const contact::ContactDerivatives& contact, const std::vector<Vector6d>& twists, std::vector<Vector6d>& out) {
+    out.assign(twists.size(), Vector6d::Zero());
+    for (const contact::PairBlock& pair : contact.blocks) {
+        const auto a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
+        Eigen::Matrix<double, 12, 1> xi;
+        xi << twists[a], twists[b];
+        const Eigen::Matrix<double, 12, 1> y = pair.hessian * xi;
+        out[a] += y.head<6>();
+        out[b] += y.tail<6>();
+    }
+}
+
+}  // namespace farfield

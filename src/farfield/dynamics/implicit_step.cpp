@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/dynamics/implicit_step.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "farfield/base/error.hpp"
+#include "farfield/math/rotation.hpp"
+
+namespace farfield {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+constexpr double kArmijo = 1e-4;
+constexpr int kMaxHalvings = 60;
+constexpr double kEigenvalueFloor = 1e-8;  // relative to the largest
+
+/// E^T H E and E^T (g + H r), r = what scripted coordinates still have to go.
+void reduce(const Model& model, StepScratch& s, bool scripted) {
+    const Reduction& reduction = model.reduction();
+    const VectorXd& g = s.objective.gradient();
+    if (reduction.identity) {
+        s.reduced_hessian = s.objective.hessian();
+        s.reduced_gradient = g;
+        return;
+    }
+    s.full_hessian = s.objective.hessian().selfadjointView<Eigen::Lower>();
+    s.reduced_gradient = reduction.E.transpose() * g;
+    if (scripted) s.reduced_gradient += reduction.E.transpose() * (s.full_hessian * s.remaining);
+    s.reduced_hessian = reduction.E.transpose() * s.full_hessian * reduction.E;
+}
+
+double pivot_ratio(const Eigen::LLT<Eigen::MatrixXd>& cholesky) {
+    const auto diagonal = cholesky.matrixLLT().diagonal();
+    if (diagonal.size() == 0) return 1.0;  // nothing moves, or scripts move all
+    const double ratio = diagonal.minCoeff() / diagonal.maxCoeff();
+    return ratio * ratio;
+}
+
+/// Newton direction: exact Hessian first, then contact projected per body pair, then |eigenvalues|.
+void solve_direction(const Model& model, StepScratch& s, bool scripted, StepReport& report) {
+    s.cholesky.compute(s.reduced_hessian);
+    if (s.cholesky.info() != Eigen::Success) {
+        s.objective.project_contact();
+        reduce(model, s, scripted);
+        s.cholesky.compute(s.reduced_hessian);
+    }
+    if (s.cholesky.info() == Eigen::Success) {
+        report.conditioning = pivot_ratio(s.cholesky);
+        s.reduced_step = s.cholesky.solve(-s.reduced_gradient);
+    } else {
+        const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(s.reduced_hessian.selfadjointView<Eigen::Lower>());
+        const VectorXd size = eigen.eigenvalues().cwiseAbs();
+        report.conditioning = eigen.eigenvalues().minCoeff() / size.maxCoeff();
+        const VectorXd floored = size.cwiseMax(kEigenvalueFloor * size.maxCoeff());
+        s.reduced_step = -(eigen.eigenvectors() * floored.cwiseInverse().asDiagonal() * (eigen.eigenvectors().transpose() * s.reduced_gradient));
+    }
+    if (model.reduction().identity) {
+        s.step = s.reduced_step;
+    } else {
+        s.step = model.reduction().E * s.reduced_step;
+        if (scripted) s.step += s.remaining;
+    }
+}
+
+/// Tangent from the scripted coordinates in q to their targets; zero elsewhere.
+void remaining_script(const Model& model, const VectorXd& q, const VectorXd& script, StepScratch& s) {
+    s.remaining.setZero(model.num_dofs());
+    VectorXd target = q;
+    for (std::size_t k = 0; k < model.kinematic_bodies().size(); ++k) {
+        const ModelBody& body = model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[k])];
+        const int index = model.joints()[static_cast<std::size_t>(body.first_joint)].q;
+        target.segment<7>(index) = script.segment<7>(static_cast<Eigen::Index>(7 * k));
+    }
+    difference(model, q, target, s.difference);
+    for (int k = 0; k < model.num_dofs(); ++k) {
+        if (model.dofs()[static_cast<std::size_t>(k)].prescribed) s.remaining[k] = s.difference[k];
+    }
+}
+
+/// The fraction of the step whose whole path is certified free of collisions.
+double certified_fraction(const StepContext& context, StepMemory& memory, StepScratch& s, StepReport& report) {
+    if (!context.filter) {
+        for (const contact::PairBlock& pair : s.objective.contact().blocks) report.min_gap = std::min(report.min_gap, pair.gap);
+        return 1.0;
+    }
+    s.gaps.clear();
+    for (const contact::PairBlock& pair : s.objective.contact().blocks) s.gaps.push_back(pair.gap);
+    const CollisionFilter::Result result = context.filter->max_step(s.objective.kinematics(), s.step, s.gaps, memory.filter);
+    report.min_gap = std::min(report.min_gap, result.certified_gap);
+    report.shortest_step = std::min(report.shortest_step, result.alpha);
+    return result.alpha;
+}
+
+/// Halves the step, starting from `alpha`, until the objective falls enough. Where the stopping test has passed, any feasible point will do.
+bool line_search(const StepContext& context, StepScratch& s, double alpha, bool any_feasible) {
+    if (!(alpha > 0.0)) return false;
+    const double value = s.objective.value();
+    const double slope = s.reduced_gradient.dot(s.reduced_step);
+    for (int halving = 0; halving < kMaxHalvings; ++halving, alpha *= 0.5) {
+        VectorXd& scaled = s.difference;
+        scaled = alpha * s.step;
+        retract(context.model, s.q, scaled, s.trial);
+        const double trial = s.objective.energy(s.trial);
+        if (!std::isfinite(trial)) continue;
+        if (any_feasible || trial <= value + kArmijo * alpha * slope + s.objective.energy_noise()) {
+            s.q.swap(s.trial);
+            return true;
+        }
+    }
+    return false;
+}
+
+void set_end(const StepContext& context, const State& now, StepScratch& s, State& next, StepReport& report) {
+    const Model& model = context.model;
+    next.q = s.q;
+    difference(model, now.q, next.q, next.v);
+    next.v /= context.options.dt;
+    Kinematics end;
+    forward_kinematics(model, context.parameters, next.q, end);
+    report.kinetic = kinetic_energy(model, context.parameters, context.options.dt, s.objective.kinematics_now().poses, end.poses);
+    report.potential = gravity_energy(model, context.parameters, end.poses) + stored_joint_energy(model, context.parameters, next.q);
+    if (context.contact) report.contact = s.objective.contact().energy;
+}
+
+/// Adds the pull-back of v_next = difference(q, q_next)/dt to both ends.
+void add_difference_vjp(const Model& model, const VectorXd& from, const VectorXd& to, const VectorXd& bar, VectorXd& from_bar, VectorXd& to_bar) {
+    VectorXd delta;
+    difference(model, from, to, delta);
+    for (const ScalarCoordinate& c : model.scalars()) {
+        from_bar[c.dof] -= bar[c.dof];
+        to_bar[c.dof] += bar[c.dof];
+    }
+    for (const BallCoordinate& c : model.balls()) {
+        const Matrix3d J = right_jacobian_inverse(delta.segment<3>(c.dof));  // J_l^-1 = J_r^-T
+        to_bar.segment<3>(c.dof) += J.transpose() * bar.segment<3>(c.dof);
+        from_bar.segment<3>(c.dof) -= J * bar.segment<3>(c.dof);
+    }
+}
+
+/// Pull-back of q_previous = retract(q, -dt v) to q and v.
+void add_previous_vjp(const Model& model, double dt, const VectorXd& v, const VectorXd& previous_bar, VectorXd& q_bar, VectorXd& v_bar) {
+    for (const ScalarCoordinate& c : model.scalars()) {
+        q_bar[c.dof] += previous_bar[c.dof];
+        v_bar[c.dof] -= dt * previous_bar[c.dof];
+    }
+    for (const BallCoordinate& c : model.balls()) {
+        const Vector3d w = dt * v.segment<3>(c.dof), bar = previous_bar.segment<3>(c.dof);
+        q_bar.segment<3>(c.dof) += exp_rotation(w).transpose() * bar;
+        v_bar.segment<3>(c.dof) -= dt * (left_jacobian(w).transpose() * bar);
+    }
+}
+
+}  // namespace
+
+void validate(const StepOptions& options) {
+    if (!(options.dt > 0.0) || !std::isfinite(options.dt)) fail("step options: dt ", options.dt, ", expected > 0 [s]");
+    if (!(options.tolerance > 0.0)) fail("step options: tolerance ", options.tolerance, ", expected > 0 [N]");
+    if (options.max_iterations < 1) fail("step options: max_iterations ", options.max_iterations, ", expected >= 1");
+}
+
+StepMemory make_memory(const StepContext& context) {
+    return StepMemory{context.contact ? context.contact->make_memory() : nullptr, {}};
+}
+
+const char* to_string(StepStatus status) {
+    switch (status) {
+        case StepStatus::Converged: return "converged";
+        case StepStatus::MaxIterations: return "max_iterations";
+        case StepStatus::LineSearchFailed: return "line_search_failed";
+        case StepStatus::NonFinite: return "non_finite";
+        case StepStatus::Intersecting: return "intersecting";
+    }
+    return "unknown";
+}
+
+StepReport implicit_step(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
+                         StepScratch& s, State& next) {
+    const Model& model = context.model;
+    const StepOptions& options = context.options;
+    StepReport report;
+    s.objective.begin(context, now, input, memory.contact.get());
+    s.q = now.q;
+    const bool scripted = model.num_kinematic() > 0;
+    if (scripted) remaining_script(model, s.q, input.script, s);
+    if (!context.contact) {  // nothing to run into: start from where inertia leads
+        s.step = options.dt * now.v;
+        for (int k = 0; scripted && k < model.num_dofs(); ++k) {
+            if (model.dofs()[static_cast<std::size_t>(k)].prescribed) s.step[k] = s.remaining[k];
+        }
+        retract(model, now.q, s.step, s.trial);
+        s.q.swap(s.trial);
+    }
+    report.status = StepStatus::MaxIterations;
+    const double tolerance = std::max(options.tolerance, s.objective.gradient_noise());
+    while (report.iterations < options.max_iterations) {
+        ++report.iterations;
+        s.objective.derivatives(s.q);
+        if (!std::isfinite(s.objective.value()) || !s.objective.gradient().allFinite()) {
+            report.status = s.objective.value() > 0.0 && context.contact ? StepStatus::Intersecting : StepStatus::NonFinite;
+            break;
+        }
+        if (scripted) remaining_script(model, s.q, input.script, s);
+        const bool arrived = !scripted || s.remaining.isZero(1e-14);
+        reduce(model, s, scripted);
+        report.residual = s.reduced_gradient.size() ? s.reduced_gradient.lpNorm<Eigen::Infinity>() : 0.0;
+        solve_direction(model, s, scripted, report);
+        if (!s.step.allFinite()) {
+            report.status = StepStatus::NonFinite;
+            break;
+        }
+        const bool passed = arrived && report.residual <= tolerance;
+        const double alpha = context.contact ? certified_fraction(context, memory, s, report) : 1.0;
+        if (!line_search(context, s, alpha, passed || !arrived)) {
+            report.status = StepStatus::LineSearchFailed;
+            break;
+        }
+        if (passed && alpha == 1.0) {
+            report.status = StepStatus::Converged;
+            break;
+        }
+    }
+    set_end(context, now, s, next, report);
+    return report;
+}
+
+void implicit_step_vjp(const StepContext& context, const State& now, const StepInput& input, const State& next,
+                       const VectorXd& q_next_bar, const VectorXd& v_next_bar, StepMemory& memory, StepScratch& s,
+                       StepBars& bars, Parameters& gradient) {
+    const Model& model = context.model;
+    const double dt = context.options.dt;
+    const int n = model.num_dofs();
+    s.objective.begin(context, now, input, memory.contact.get());
+    s.objective.derivatives(next.q);
+    s.full_hessian = s.objective.hessian().selfadjointView<Eigen::Lower>();
+
+    IncrementalPotential::Bars products;
+    products.q_now.setZero(n);
+    products.v_now.setZero(n);
+    products.q_previous.setZero(n);
+    products.control.setZero(model.num_controls());
+    VectorXd theta_bar = q_next_bar;
+    add_difference_vjp(model, now.q, next.q, v_next_bar / dt, products.q_now, theta_bar);
+
+    const Reduction& reduction = model.reduction();
+    s.reduced_hessian = reduction.identity ? s.full_hessian : Eigen::MatrixXd(reduction.E.transpose() * s.full_hessian * reduction.E);
+    const VectorXd reduced_bar = reduction.identity ? theta_bar : VectorXd(reduction.E.transpose() * theta_bar);
+    s.cholesky.compute(s.reduced_hessian);
+    const VectorXd reduced_lambda = s.cholesky.info() == Eigen::Success ? VectorXd(s.cholesky.solve(reduced_bar))
+                                                                        : VectorXd(s.reduced_hessian.partialPivLu().solve(reduced_bar));
+    s.lambda = reduction.identity ? reduced_lambda : VectorXd(reduction.E * reduced_lambda);
+
+    bars.script.setZero(6 * model.num_kinematic());
+    if (model.num_kinematic() > 0) {  // a scripted coordinate moves q_next directly and through the solved ones
+        const VectorXd direct = theta_bar - s.full_hessian * s.lambda;
+        for (int k = 0; k < model.num_kinematic(); ++k) {
+            const ModelBody& body = model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])];
+            bars.script.segment<6>(6 * k) = direct.segment<6>(body.first_dof);
+        }
+    }
+    s.objective.vjp(next.q, s.lambda, products, gradient);
+    bars.q = products.q_now;
+    bars.v = products.v_now;
+    bars.control = products.control;
+    add_previous_vjp(model, dt, now.v, products.q_previous, bars.q, bars.v);
+}
+
+}  // namespace farfield

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/dynamics/incremental_potential.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "farfield/base/error.hpp"
+
+namespace farfield {
+
+using Eigen::Vector3d;
+
+JointStep IncrementalPotential::joint_step() const {
+    return JointStep{context_->model, context_->parameters, context_->options, *now_, input_->control};
+}
+
+void IncrementalPotential::begin(const StepContext& context, const State& now, const StepInput& input, contact::ContactMemory* memory) {
+    context_ = &context;
+    now_ = &now;
+    input_ = &input;
+    memory_ = memory;
+    const Model& model = context.model;
+    const double dt = context.options.dt;
+    step_ = -dt * now.v;
+    retract(model, now.q, step_, q_previous_);
+    forward_kinematics(model, context.parameters, now.q, kinematics_now_);
+    forward_kinematics(model, context.parameters, q_previous_, kinematics_previous_);
+    set_inertia_target(model, kinematics_now_, kinematics_previous_, target_);
+    if (context.contact) context.contact->begin_step(kinematics_now_.poses, dt, context.parameters, *memory_);
+    gradient_noise_ = gravity_scale_ = 0.0;
+    for (std::size_t i = 1; i < kinematics_now_.poses.size(); ++i) {
+        if (model.bodies()[i].last_dof < 0) continue;
+        const auto m = context.parameters.moments.row(static_cast<Eigen::Index>(i));
+        const double reach = (kinematics_now_.poses[i].position - target_.origin[i]).norm();
+        gravity_scale_ += context.parameters.gravity.norm() * (m[0] * reach + m.segment<3>(1).norm());
+        const double moment = std::max(m[0] * reach + m.segment<3>(1).norm(), m[0] * reach * reach + m[4] + m[5] + m[6]);
+        gradient_noise_ = std::max(gradient_noise_, 64.0 * std::numeric_limits<double>::epsilon() * moment / (dt * dt));
+    }
+}
+
+double IncrementalPotential::energy(const Eigen::VectorXd& q) {
+    forward_kinematics(context_->model, context_->parameters, q, kinematics_);
+    double value = inertia_energy(context_->model, context_->parameters, context_->options.dt, target_, kinematics_.poses) +
+                   joint_energy(joint_step(), q);
+    if (context_->contact) value += context_->contact->energy(kinematics_.poses, context_->parameters, *memory_);
+    return value;
+}
+
+void IncrementalPotential::derivatives(const Eigen::VectorXd& q) {
+    const Model& model = context_->model;
+    const int n = model.num_dofs();
+    forward_kinematics(model, context_->parameters, q, kinematics_);
+    gradient_.setZero(n);
+    hessian_.setZero(n, n);
+    value_ = add_inertia_derivatives(model, context_->parameters, context_->options.dt, target_, kinematics_, inertia_, gradient_, hessian_);
+    const double joints = add_joint_derivatives(joint_step(), q, gradient_, hessian_);
+    energy_noise_ = 1e-13 * (std::abs(value_) + std::abs(joints) + gravity_scale_);
+    value_ += joints;
+    if (!context_->contact) return;
+    hessian_without_contact_ = hessian_;
+    context_->contact->derivatives(kinematics_.poses, context_->parameters, *memory_, contact_);
+    value_ += contact_.energy;
+    energy_noise_ += 1e-13 * std::abs(contact_.energy);
+    if (std::isfinite(contact_.energy)) add_contact_derivatives(model, kinematics_, contact_, contact_scratch_, gradient_, hessian_);
+}
+
+void IncrementalPotential::project_contact() {
+    if (!context_->contact) return;
+    project_blocks(contact_);
+    hessian_ = hessian_without_contact_;
+    Eigen::VectorXd unused = Eigen::VectorXd::Zero(gradient_.size());
+    add_contact_derivatives(context_->model, kinematics_, contact_, contact_scratch_, unused, hessian_);
+}
+
+void IncrementalPotential::vjp(const Eigen::VectorXd& q, const Eigen::VectorXd& lambda, Bars& bars, Parameters& gradient) {
+    const Model& model = context_->model;
+    const double dt = context_->options.dt;
+    const auto num_bodies = static_cast<std::size_t>(model.num_bodies());
+    body_twists(model, kinematics_, lambda, twists_);
+    joint_vjp(joint_step(), q, lambda, bars.q_now, bars.v_now, bars.control, gradient);
+    inertia_vjp(model, context_->parameters, dt, target_, kinematics_.poses, kinematics_now_.poses, kinematics_previous_.poses,
+                twists_, inertia_vjp_, gradient);
+    if (context_->contact) {
+        context_->contact->vjp(kinematics_.poses, kinematics_now_.poses, dt, context_->parameters, *memory_, twists_, contact_gradient_);
+        apply_blocks(contact_, twists_, applied_);
+        for (std::size_t i = 1; i < num_bodies; ++i) {
+            inertia_vjp_.now[i] -= contact_gradient_.previous_wrench[i];
+            inertia_vjp_.force[i] += contact_.wrench[i].head<3>();
+            inertia_vjp_.lambda_force[i] += applied_[i].head<3>();
+        }
+        gradient.friction -= contact_gradient_.friction;
+        gradient.weight -= contact_gradient_.weight;
+        if (contact_gradient_.hull_vertices.size() > 0) gradient.hull_vertices -= contact_gradient_.hull_vertices;
+    }
+    add_pull_back(model, kinematics_now_, inertia_vjp_.now, subtree_, bars.q_now);
+    add_attachment_pull_back(model, kinematics_now_, subtree_, gradient);
+    add_pull_back(model, kinematics_previous_, inertia_vjp_.previous, subtree_, bars.q_previous);
+    add_attachment_pull_back(model, kinematics_previous_, subtree_, gradient);
+    // Attachments also act at t+1: a shift `a` of a subtree changes phi by a . (sum lambda_force + sum force x w_parent).
+    for (std::size_t i = num_bodies - 1; i > 0; --i) {
+        const ModelBody& body = model.bodies()[i];
+        const auto parent = static_cast<std::size_t>(body.parent);
+        const Vector3d shift = inertia_vjp_.lambda_force[i] + inertia_vjp_.force[i].cross(twists_[parent].tail<3>());
+        if (!has_free_joint(model, body)) {
+            gradient.attachment.row(static_cast<Eigen::Index>(i)) -= (kinematics_.poses[parent].rotation.transpose() * shift).transpose();
+        }
+        inertia_vjp_.lambda_force[parent] += inertia_vjp_.lambda_force[i];
+        inertia_vjp_.force[parent] += inertia_vjp_.force[i];
+    }
+}
+
+}  // namespace farfield

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/dynamics/joint_terms.hpp"
+
+#include <cmath>
+
+#include "farfield/math/rotation.hpp"
+
+namespace farfield {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+Matrix3d rotation_at(const Eigen::VectorXd& q, int index) {
+    return Eigen::Quaterniond(q[index], q[index + 1], q[index + 2], q[index + 3]).toRotationMatrix();
+}
+
+double excess(const std::optional<Range>& range, double q) {  // signed: negative below the range
+    if (!range) return 0.0;
+    return q < range->lower ? q - range->lower : q > range->upper ? q - range->upper : 0.0;
+}
+
+/// Value, slope and curvature of a function of one number.
+struct Taylor {
+    double value = 0.0, slope = 0.0, curvature = 0.0;
+    void add_square(double weight, double deviation, double scale = 1.0) {  // weight/2 (scale x + ...)^2 with that deviation
+        value += 0.5 * weight * deviation * deviation;
+        slope += weight * deviation * scale;
+        curvature += weight * scale * scale;
+    }
+};
+
+/// Gains of one Pd actuator in the standard convention.
+struct Gains {
+    double kp, kd;            ///< effective
+    double dkp, dkd;          ///< effective per nominal
+};
+Gains gains(const JointStep& step, Eigen::Index actuator) {
+    const bool paper = step.options.pd_convention == PdConvention::Paper;
+    const double fp = paper ? 2.0 : 1.0, fd = paper ? 2.0 / step.options.dt : 1.0;
+    return {fp * step.parameters.kp[actuator], fd * step.parameters.kd[actuator], fp, fd};
+}
+
+/// How an actuator drives one scalar coordinate.
+struct Drive {
+    double gear = 1.0;
+    int force = -1, position = -1, velocity = -1;  ///< control indices, -1 = absent (target 0)
+};
+Drive drive(const Model& model, const ModelActuator& actuator, int dof) {
+    const ModelJoint& joint = model.joints()[static_cast<std::size_t>(actuator.joint)];
+    const bool geared = !actuator.gear.empty();
+    const int local = dof - joint.dof, slot = geared ? 0 : local, width = geared ? 1 : joint.num_dofs;
+    Drive out{.gear = geared ? actuator.gear[static_cast<std::size_t>(local)] : 1.0};
+    if (actuator.type == ActuatorType::Motor) {
+        out.force = actuator.control + slot;
+    } else {
+        if (actuator.position_input) out.position = actuator.control + slot;
+        if (actuator.velocity_input) out.velocity = actuator.control + slot + (actuator.position_input ? width : 0);
+    }
+    return out;
+}
+double input(const Eigen::VectorXd& control, int index) { return index < 0 ? 0.0 : control[index]; }
+
+bool acts(const Model& model, int dof) { return !model.dofs()[static_cast<std::size_t>(dof)].prescribed; }
+
+Taylor scalar_stored(const Parameters& parameters, const ScalarCoordinate& c, double q) {
+    Taylor t;
+    t.add_square(parameters.stiffness[c.dof], q - c.spring_reference);
+    const double x = excess(c.range, q);
+    t.value += c.limit_stiffness / 6.0 * std::abs(x * x * x);
+    t.slope += 0.5 * c.limit_stiffness * x * std::abs(x);
+    t.curvature += c.limit_stiffness * std::abs(x);
+    return t;
+}
+
+Taylor scalar_passive(const JointStep& step, const ScalarCoordinate& c, double q) {
+    const double dt = step.options.dt, d = q - step.now.q[c.q];
+    Taylor t = scalar_stored(step.parameters, c, q);
+    t.add_square(step.parameters.damping[c.dof] / dt, d);
+    t.add_square(step.parameters.armature[c.dof], d / dt - step.now.v[c.dof], 1.0 / dt);
+    return t;
+}
+
+void add_scalar_actuator(const JointStep& step, Eigen::Index actuator, const ScalarCoordinate& c, double q, Taylor& t) {
+    const Drive by = drive(step.model, step.model.actuators()[static_cast<std::size_t>(actuator)], c.dof);
+    const double dt = step.options.dt, d = q - step.now.q[c.q];
+    if (by.force >= 0) {
+        t.value -= step.control[by.force] * by.gear * d;
+        t.slope -= step.control[by.force] * by.gear;
+        return;
+    }
+    const Gains k = gains(step, actuator);
+    t.add_square(k.kp, by.gear * q - input(step.control, by.position), by.gear);
+    t.add_square(k.kd * dt, by.gear * d / dt - input(step.control, by.velocity), by.gear / dt);
+}
+
+/// f(e) of a ball coordinate: value, y = df/de, K = d2f/de2.
+struct BallTaylor {
+    double value = 0.0;
+    Vector3d y = Vector3d::Zero();
+    Matrix3d K = Matrix3d::Zero();
+    void add_square(const Vector3d& weight, const Vector3d& deviation, double scale = 1.0) {
+        value += 0.5 * weight.dot(deviation.cwiseAbs2());
+        y += scale * weight.cwiseProduct(deviation);
+        K.diagonal() += scale * scale * weight;
+    }
+};
+
+/// log of the rotation from `base` to `to`, with what its derivatives need.
+struct BallError {
+    Vector3d e;
+    Matrix3d Jr_inv, Jl_inv;
+    BallError(const Matrix3d& base, const Matrix3d& to)
+        : e(log_rotation(base.transpose() * to)), Jr_inv(right_jacobian_inverse(e)), Jl_inv(Jr_inv.transpose()) {}
+    [[nodiscard]] Vector3d gradient(const BallTaylor& f) const { return Jl_inv * f.y; }  // J_r^-T = J_l^-1
+    [[nodiscard]] Matrix3d slope(const BallTaylor& f) const {                            // d(gradient)/de
+        return right_jacobian_inverse_transpose_derivative(e, f.y) + Jl_inv * f.K;
+    }
+    [[nodiscard]] Matrix3d hessian(const BallTaylor& f) const {
+        const Matrix3d h = slope(f) * Jr_inv;
+        return 0.5 * (h + h.transpose());
+    }
+    /// Gradient of lambda . gradient(f) by a tangent step of `base`: e changes by -J_l^-1.
+    [[nodiscard]] Vector3d base_bar(const BallTaylor& f, const Vector3d& lambda) const {
+        return -Jl_inv.transpose() * (slope(f).transpose() * lambda);
+    }
+};
+
+BallTaylor ball_spring(const Parameters& parameters, const BallCoordinate& c, const Vector3d& e) {
+    BallTaylor f;
+    f.add_square(parameters.stiffness.segment<3>(c.dof), e);
+    const double angle = e.norm();
+    if (c.max_angle && angle > *c.max_angle && angle > 0.0) {
+        const double x = angle - *c.max_angle;
+        const Vector3d u = e / angle;
+        f.value += c.limit_stiffness / 6.0 * x * x * x;
+        f.y += 0.5 * c.limit_stiffness * x * x * u;
+        f.K += c.limit_stiffness * (x * u * u.transpose() + 0.5 * x * x / angle * (Matrix3d::Identity() - u * u.transpose()));
+    }
+    return f;
+}
+
+BallTaylor ball_increment(const JointStep& step, const BallCoordinate& c, const Vector3d& e) {
+    const double dt = step.options.dt;
+    BallTaylor f;
+    f.add_square(step.parameters.damping.segment<3>(c.dof) / dt, e);
+    f.add_square(step.parameters.armature.segment<3>(c.dof), e / dt - step.now.v.segment<3>(c.dof), 1.0 / dt);
+    return f;
+}
+
+/// Control entries of an actuator on a ball coordinate.
+struct BallDrive {
+    Vector3d force = Vector3d::Zero(), position = Vector3d::Zero(), velocity = Vector3d::Zero();
+    bool motor = false;
+};
+BallDrive ball_drive(const JointStep& step, const ModelActuator& actuator, const BallCoordinate& c) {
+    BallDrive out{.motor = actuator.type == ActuatorType::Motor};
+    for (int k = 0; k < 3; ++k) {
+        const Drive by = drive(step.model, actuator, c.dof + k);
+        out.force[k] = by.gear * input(step.control, by.force);
+        out.position[k] = input(step.control, by.position);
+        out.velocity[k] = input(step.control, by.velocity);
+    }
+    return out;
+}
+
+BallTaylor ball_pd_velocity(const JointStep& step, const Gains& k, const BallDrive& by, const Vector3d& e) {
+    const double dt = step.options.dt;
+    BallTaylor f;
+    f.add_square(Vector3d::Constant(k.kd * dt), e / dt - by.velocity, 1.0 / dt);
+    return f;
+}
+
+BallTaylor square(double weight, const Vector3d& e) {
+    BallTaylor f;
+    f.add_square(Vector3d::Constant(weight), e);
+    return f;
+}
+
+/// Calls on_scalar(coordinate, actuator) and on_ball(coordinate, actuator) for every actuated coordinate.
+template <class OnScalar, class OnBall>
+void for_each_drive(const Model& model, OnScalar&& on_scalar, OnBall&& on_ball) {
+    for (std::size_t a = 0; a < model.actuators().size(); ++a) {
+        const int joint = model.actuators()[a].joint;
+        for (const ScalarCoordinate& c : model.scalars()) {
+            if (c.joint == joint) on_scalar(c, static_cast<Eigen::Index>(a));
+        }
+        for (const BallCoordinate& c : model.balls()) {
+            if (c.joint == joint) on_ball(c, static_cast<Eigen::Index>(a));
+        }
+    }
+}
+
+/// Everything a ball coordinate contributes besides actuators: calls use(error, taylor) for each base rotation.
+template <class Use>
+void for_each_ball_passive(const JointStep& step, const BallCoordinate& c, const Matrix3d& R, Use&& use) {
+    const bool stored = c.max_angle || !step.parameters.stiffness.segment<3>(c.dof).isZero(0.0);
+    const bool moving = !step.parameters.damping.segment<3>(c.dof).isZero(0.0) || !step.parameters.armature.segment<3>(c.dof).isZero(0.0);
+    if (stored) {
+        const BallError error(Matrix3d::Identity(), R);
+        use(error, ball_spring(step.parameters, c, error.e));
+    }
+    if (moving) {
+        const BallError error(rotation_at(step.now.q, c.q), R);
+        use(error, ball_increment(step, c, error.e));
+    }
+}
+
+/// The actuator's contribution on a ball: use(error, taylor) for each base rotation.
+template <class Use>
+void for_each_ball_drive(const JointStep& step, const BallCoordinate& c, Eigen::Index a, const Matrix3d& R, Use&& use) {
+    const BallDrive by = ball_drive(step, step.model.actuators()[static_cast<std::size_t>(a)], c);
+    const BallError increment(rotation_at(step.now.q, c.q), R);
+    if (by.motor) {
+        BallTaylor f;
+        f.value = -by.force.dot(increment.e);
+        f.y = -by.force;
+        use(increment, f);
+        return;
+    }
+    const Gains k = gains(step, a);
+    const BallError error(exp_rotation(by.position), R);
+    use(error, square(k.kp, error.e));
+    use(increment, ball_pd_velocity(step, k, by, increment.e));
+}
+
+}  // namespace
+
+double joint_energy(const JointStep& step, const Eigen::VectorXd& q) {
+    double energy = 0.0;
+    const auto add = [&](const BallError&, const BallTaylor& f) { energy += f.value; };
+    for (const ScalarCoordinate& c : step.model.scalars()) {
+        if (acts(step.model, c.dof)) energy += scalar_passive(step, c, q[c.q]).value;
+    }
+    for (const BallCoordinate& c : step.model.balls()) {
+        if (acts(step.model, c.dof)) for_each_ball_passive(step, c, rotation_at(q, c.q), add);
+    }
+    for_each_drive(
+        step.model,
+        [&](const ScalarCoordinate& c, Eigen::Index a) {
+            Taylor t;
+            add_scalar_actuator(step, a, c, q[c.q], t);
+            energy += t.value;
+        },
+        [&](const BallCoordinate& c, Eigen::Index a) { for_each_ball_drive(step, c, a, rotation_at(q, c.q), add); });
+    return energy;
+}
+
+double add_joint_derivatives(const JointStep& step, const Eigen::VectorXd& q, Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian) {
+    double energy = 0.0;
+    const auto add_scalar = [&](const ScalarCoordinate& c, const Taylor& t) {
+        energy += t.value;
+        gradient[c.dof] += t.slope;
+        hessian(c.dof, c.dof) += t.curvature;
+    };
+    int dof = 0;
+    const auto add_ball = [&](const BallError& error, const BallTaylor& f) {
+        energy += f.value;
+        gradient.segment<3>(dof) += error.gradient(f);
+        hessian.block<3, 3>(dof, dof) += error.hessian(f);
+    };
+    for (const ScalarCoordinate& c : step.model.scalars()) {
+        if (acts(step.model, c.dof)) add_scalar(c, scalar_passive(step, c, q[c.q]));
+    }
+    for (const BallCoordinate& c : step.model.balls()) {
+        dof = c.dof;
+        if (acts(step.model, c.dof)) for_each_ball_passive(step, c, rotation_at(q, c.q), add_ball);
+    }
+    for_each_drive(
+        step.model,
+        [&](const ScalarCoordinate& c, Eigen::Index a) {
+            Taylor t;
+            add_scalar_actuator(step, a, c, q[c.q], t);
+            add_scalar(c, t);
+        },
+        [&](const BallCoordinate& c, Eigen::Index a) {
+            dof = c.dof;
+            for_each_ball_drive(step, c, a, rotation_at(q, c.q), add_ball);
+        });
+    return energy;
+}
+
+void joint_vjp(const JointStep& step, const Eigen::VectorXd& q, const Eigen::VectorXd& lambda, Eigen::VectorXd& q_now_bar,
+               Eigen::VectorXd& v_now_bar, Eigen::VectorXd& control_bar, Parameters& gradient) {
+    const double dt = step.options.dt;
+    const Parameters& p = step.parameters;
+    for (const ScalarCoordinate& c : step.model.scalars()) {
+        if (!acts(step.model, c.dof)) continue;
+        const double l = lambda[c.dof], d = q[c.q] - step.now.q[c.q];
+        q_now_bar[c.dof] += l * (p.damping[c.dof] / dt + p.armature[c.dof] / (dt * dt));
+        v_now_bar[c.dof] += l * p.armature[c.dof] / dt;
+        gradient.stiffness[c.dof] -= l * (q[c.q] - c.spring_reference);
+        gradient.damping[c.dof] -= l * d / dt;
+        gradient.armature[c.dof] -= l * (d / dt - step.now.v[c.dof]) / dt;
+    }
+    for (const BallCoordinate& c : step.model.balls()) {
+        if (!acts(step.model, c.dof)) continue;
+        const Vector3d l = lambda.segment<3>(c.dof);
+        const Matrix3d R = rotation_at(q, c.q);
+        const BallError absolute(Matrix3d::Identity(), R), increment(rotation_at(step.now.q, c.q), R);
+        const Vector3d y_abs = absolute.Jr_inv * l, y_inc = increment.Jr_inv * l;  // d(lambda . gradient)/dy
+        q_now_bar.segment<3>(c.dof) -= increment.base_bar(ball_increment(step, c, increment.e), l);
+        v_now_bar.segment<3>(c.dof) += p.armature.segment<3>(c.dof).cwiseProduct(y_inc) / dt;
+        gradient.stiffness.segment<3>(c.dof) -= absolute.e.cwiseProduct(y_abs);
+        gradient.damping.segment<3>(c.dof) -= increment.e.cwiseProduct(y_inc) / dt;
+        gradient.armature.segment<3>(c.dof) -= (increment.e / dt - step.now.v.segment<3>(c.dof)).cwiseProduct(y_inc) / dt;
+    }
+    for_each_drive(
+        step.model,
+        [&](const ScalarCoordinate& c, Eigen::Index a) {
+            const Drive by = drive(step.model, step.model.actuators()[static_cast<std::size_t>(a)], c.dof);
+            const double l = lambda[c.dof] * by.gear, d = q[c.q] - step.now.q[c.q];
+            if (by.force >= 0) {
+                control_bar[by.force] += l;
+                return;
+            }
+            const Gains k = gains(step, a);
+            if (by.position >= 0) control_bar[by.position] += l * k.kp;
+            if (by.velocity >= 0) control_bar[by.velocity] += l * k.kd;
+            q_now_bar[c.dof] += l * k.kd * by.gear / dt;
+            gradient.kp[a] -= l * k.dkp * (by.gear * q[c.q] - input(step.control, by.position));
+            gradient.kd[a] -= l * k.dkd * (by.gear * d / dt - input(step.control, by.velocity));
+        },
+        [&](const BallCoordinate& c, Eigen::Index a) {
+            const ModelActuator& actuator = step.model.actuators()[static_cast<std::size_t>(a)];
+            const BallDrive by = ball_drive(step, actuator, c);
+            const Vector3d l = lambda.segment<3>(c.dof);
+            const Matrix3d R = rotation_at(q, c.q);
+            const BallError increment(rotation_at(step.now.q, c.q), R);
+            const Vector3d y_inc = increment.Jr_inv * l;
+            if (by.motor) {
+                BallTaylor f;
+                f.y = -by.force;
+                q_now_bar.segment<3>(c.dof) -= increment.base_bar(f, l);
+                for (int i = 0; i < 3; ++i) {
+                    const Drive one = drive(step.model, actuator, c.dof + i);
+                    control_bar[one.force] += one.gear * y_inc[i];
+                }
+                return;
+            }
+            const Gains k = gains(step, a);
+            const BallError error(exp_rotation(by.position), R);
+            const Vector3d target_bar =
+                right_jacobian(by.position).transpose() * error.base_bar(square(k.kp, error.e), l);
+            for (int i = 0; i < 3; ++i) {
+                const Drive one = drive(step.model, actuator, c.dof + i);
+                if (one.position >= 0) control_bar[one.position] -= target_bar[i];
+                if (one.velocity >= 0) control_bar[one.velocity] += k.kd * y_inc[i];
+            }
+            q_now_bar.segment<3>(c.dof) -= increment.base_bar(ball_pd_velocity(step, k, by, increment.e), l);
+            gradient.kp[a] -= k.dkp * error.e.dot(error.Jr_inv * l);
+            gradient.kd[a] -= k.dkd * (increment.e / dt - by.velocity).dot(y_inc);
+        });
+}
+
+double stored_joint_energy(const Model& model, const Parameters& parameters, const Eigen::VectorXd& q) {
+    double energy = 0.0;
+    for (const ScalarCoordinate& c : model.scalars()) {
+        if (acts(model, c.dof)) energy += scalar_stored(parameters, c, q[c.q]).value;
+    }
+    for (const BallCoordinate& c : model.balls()) {
+        if (acts(model, c.dof)) energy += ball_spring(parameters, c, log_rotation(rotation_at(q, c.q))).value;
+    }
+    return energy;
+}
+
+}  // namespace farfield

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/dynamics/rollout.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "farfield/base/error.hpp"
+
+namespace farfield {
+namespace {
+
+using Eigen::VectorXd;
+
+void require(const Eigen::Ref<const RowMatrix>& values, Eigen::Index rows, Eigen::Index cols, const char* place, const char* what) {
+    if (values.rows() != rows || values.cols() != cols) {
+        fail(place, ": ", what, " has shape (", values.rows(), ", ", values.cols(), "), expected (", rows, ", ", cols, ")");
+    }
+    for (Eigen::Index r = 0; r < rows; ++r) {
+        for (Eigen::Index c = 0; c < cols; ++c) {
+            if (!std::isfinite(values(r, c))) fail(place, ": ", what, "[", r, ", ", c, "] = ", values(r, c), ", expected a finite number");
+        }
+    }
+}
+
+RowMatrix resting_script(const Model& model, const State& state, Eigen::Index steps) {
+    RowMatrix script(steps, 7 * model.num_kinematic());
+    for (int k = 0; k < model.num_kinematic(); ++k) {
+        const ModelBody& body = model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])];
+        const int q = model.joints()[static_cast<std::size_t>(body.first_joint)].q;
+        script.middleCols<7>(7 * k).rowwise() = state.q.segment<7>(q).transpose();
+    }
+    return script;
+}
+
+void normalise_script(const Model& model, RowMatrix& script) {
+    for (Eigen::Index r = 0; r < script.rows(); ++r) {
+        for (int k = 0; k < model.num_kinematic(); ++k) {
+            auto quaternion = script.row(r).segment<4>(7 * k + 3);
+            const double norm = quaternion.norm();
+            if (std::abs(norm - 1.0) > 1e-6) {
+                fail("rollout: script[", r, "]: quaternion of body '",
+                     model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])].name, "' has norm ", norm, ", expected 1");
+            }
+            quaternion /= norm;
+        }
+    }
+}
+
+void refuse_intersecting_start(const StepContext& context, const State& start) {
+    if (!context.filter) return;
+    Kinematics kinematics;
+    forward_kinematics(context.model, context.parameters, start.q, kinematics);
+    if (const auto hit = context.filter->find_intersection(kinematics.poses)) {
+        const auto name = [&](int body) { return context.model.bodies()[static_cast<std::size_t>(body)].name; };
+        fail("rollout: state0: bodies '", name(hit->a), "' and '", name(hit->b), "' intersect at (", hit->point.x(), ", ", hit->point.y(), ", ",
+             hit->point.z(), ")", hit->inside ? ", one inside the other" : "", "; expected a start without intersections");
+    }
+}
+
+void check_partials(const Trajectory& t, const LossPartials& partials) {
+    const Eigen::Index states = t.q.rows(), dofs = t.model->num_dofs();
+    if (partials.dL_dq.size()) require(partials.dL_dq, states, dofs, "rollout_vjp", "dL_dq");
+    if (partials.dL_dv.size()) require(partials.dL_dv, states, dofs, "rollout_vjp", "dL_dv");
+    if (partials.dL_dpose.size()) require(partials.dL_dpose, states, 6 * t.model->num_bodies(), "rollout_vjp", "dL_dpose");
+}
+
+/// Adds the loss partials at one state.
+void add_partials(const Trajectory& t, const LossPartials& partials, Eigen::Index row, Kinematics& kinematics, std::vector<Vector6d>& wrenches,
+                  std::vector<Vector6d>& subtree, VectorXd& q_bar, VectorXd& v_bar, Parameters& gradient) {
+    if (partials.dL_dq.size()) q_bar += partials.dL_dq.row(row).transpose();
+    if (partials.dL_dv.size()) v_bar += partials.dL_dv.row(row).transpose();
+    if (!partials.dL_dpose.size() || partials.dL_dpose.row(row).isZero(0.0)) return;
+    const Model& model = *t.model;
+    wrenches.resize(static_cast<std::size_t>(model.num_bodies()));
+    for (std::size_t i = 0; i < wrenches.size(); ++i) {
+        wrenches[i] = partials.dL_dpose.row(row).segment<6>(static_cast<Eigen::Index>(6 * i)).transpose();
+    }
+    forward_kinematics(model, t.parameters, t.q.row(row).transpose(), kinematics);
+    add_pull_back(model, kinematics, wrenches, subtree, q_bar);
+    add_attachment_pull_back(model, kinematics, subtree, gradient);
+}
+
+}  // namespace
+
+bool Trajectory::converged() const {
+    return static_cast<Eigen::Index>(reports.size()) == controls.rows() &&
+           std::all_of(reports.begin(), reports.end(), [](const StepReport& r) { return r.status == StepStatus::Converged; });
+}
+
+State Trajectory::state(int step) const { return State{q.row(step).transpose(), v.row(step).transpose()}; }
+
+Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& parameters, const RolloutInput& input, const StepOptions& options,
+                   const ContactSetup& contact) {
+    if (!model_ptr) fail("rollout: no model");
+    const Model& model = *model_ptr;
+    validate(options);
+    validate(model, input.state0, "rollout: state0");
+    validate(model, parameters, "rollout: parameters");
+    const Eigen::Index steps = input.controls.rows();
+    if (!input.policy) require(input.controls, steps, model.num_controls(), "rollout", "controls");
+
+    Trajectory t{.model = model_ptr, .parameters = parameters, .contact = contact, .options = options};
+    t.controls = input.policy ? RowMatrix::Zero(steps, model.num_controls()) : input.controls;
+    t.script = input.script.size() || !model.num_kinematic() ? input.script : resting_script(model, input.state0, steps);
+    if (!model.num_kinematic() && !t.script.size()) t.script.resize(steps, 0);
+    require(t.script, steps, 7 * model.num_kinematic(), "rollout", "script");
+    normalise_script(model, t.script);
+    t.q.resize(steps + 1, model.num_q());
+    t.v.resize(steps + 1, model.num_dofs());
+    State now = input.state0, next;
+    for (const BallCoordinate& c : model.balls()) now.q.segment<4>(c.q).normalize();
+    t.q.row(0) = now.q.transpose();
+    t.v.row(0) = now.v.transpose();
+
+    const StepContext context{model, t.parameters, contact.potential.get(), contact.filter.get(), options};
+    StepMemory memory = make_memory(context);
+    refuse_intersecting_start(context, now);
+    StepScratch scratch;
+    StepInput step_input;
+    for (Eigen::Index step = 0; step < steps; ++step) {
+        if (input.policy) {
+            const VectorXd u = input.policy->control(static_cast<int>(step), now);
+            if (u.size() != model.num_controls()) fail("rollout: policy gave ", u.size(), " controls, expected ", model.num_controls());
+            if (!u.allFinite()) fail("rollout: policy gave a non-finite control at step ", step);
+            t.controls.row(step) = u.transpose();
+        }
+        step_input.control = t.controls.row(step).transpose();
+        step_input.script = t.script.row(step).transpose();
+        t.reports.push_back(implicit_step(context, now, step_input, memory, scratch, next));
+        t.q.row(step + 1) = next.q.transpose();
+        t.v.row(step + 1) = next.v.transpose();
+        if (t.reports.back().status != StepStatus::Converged) {
+            t.q.conservativeResize(step + 2, Eigen::NoChange);
+            t.v.conservativeResize(step + 2, Eigen::NoChange);
+            break;
+        }
+        std::swap(now, next);
+    }
+    return t;
+}
+
+std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model, const std::vector<Parameters>& parameters,
+                                      const std::vector<RolloutInput>& inputs, const StepOptions& options, ThreadPool& pool,
+                                      const ContactSetup& contact) {
+    if (parameters.size() != 1 && parameters.size() != inputs.size()) {
+        fail("rollout_batch: ", parameters.size(), " parameter sets, expected 1 or ", inputs.size());
+    }
+    std::vector<Trajectory> out(inputs.size());
+    pool.run(static_cast<int>(inputs.size()), [&](int i) {
+        const auto k = static_cast<std::size_t>(i);
+        out[k] = rollout(model, parameters.size() == 1 ? parameters[0] : parameters[k], inputs[k], options, contact);
+    });
+    return out;
+}
+
+RolloutGradient rollout_vjp(const Trajectory& t, const LossPartials& partials, const VjpOptions& options) {
+    if (!t.model) fail("rollout_vjp: empty trajectory");
+    const Model& model = *t.model;
+    if (!t.converged() && !options.allow_unconverged) {
+        const int last = t.num_steps() - 1;
+        fail("rollout_vjp: the trajectory did not converge (step ", last, ": ", to_string(t.reports.back().status),
+             "); its gradient is not defined. Pass allow_unconverged to get it anyway");
+    }
+    check_partials(t, partials);
+    const int steps = t.num_steps();
+    RolloutGradient g;
+    g.parameters = zero_parameters(model);
+    g.controls.setZero(t.controls.rows(), model.num_controls());
+    g.script.setZero(t.controls.rows(), 6 * model.num_kinematic());
+    g.policy.setZero(options.policy ? options.policy->num_parameters() : 0);
+    const StepContext context{model, t.parameters, t.contact.potential.get(), t.contact.filter.get(), t.options};
+    StepMemory memory = make_memory(context);
+    StepScratch scratch;
+    StepBars bars;
+    Kinematics kinematics;
+    std::vector<Vector6d> wrenches, subtree;
+    VectorXd q_bar = VectorXd::Zero(model.num_dofs()), v_bar = VectorXd::Zero(model.num_dofs());
+    add_partials(t, partials, steps, kinematics, wrenches, subtree, q_bar, v_bar, g.parameters);
+    for (int step = steps - 1; step >= 0; --step) {
+        const State now = t.state(step), next = t.state(step + 1);
+        const StepInput input{t.controls.row(step).transpose(), t.script.row(step).transpose()};
+        implicit_step_vjp(context, now, input, next, q_bar, v_bar, memory, scratch, bars, g.parameters);
+        q_bar = bars.q;
+        v_bar = bars.v;
+        g.controls.row(step) = bars.control.transpose();
+        g.script.row(step) = bars.script.transpose();
+        if (options.policy) options.policy->vjp(step, now, bars.control, q_bar, v_bar, g.policy);
+        add_partials(t, partials, step, kinematics, wrenches, subtree, q_bar, v_bar, g.parameters);
+    }
+    g.q0 = q_bar;
+    g.v0 = v_bar;
+    return g;
+}
+
+std::vector<RolloutGradient> rollout_vjp_batch(const std::vector<Trajectory>& trajectories, const std::vector<LossPartials>& partials,
+                                               ThreadPool& pool, const VjpOptions& options) {
+    if (partials.size() != trajectories.size()) fail("rollout_vjp_batch: ", partials.size(), " partials for ", trajectories.size(), " trajectories");
+    std::vector<RolloutGradient> out(trajectories.size());
+    pool.run(static_cast<int>(trajectories.size()), [&](int i) {
+        const auto k = static_cast<std::size_t>(i);
+        out[k] = rollout_vjp(trajectories[k], partials[k], options);
+    });
+    return out;
+}
+
+}  // namespace farfield

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Options and results of one implicit time step.
+#include <Eigen/Dense>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "farfield/contact/contact_potential.hpp"
+#include "farfield/dynamics/collision_filter.hpp"
+#include "farfield/model/model.hpp"
+
+namespace farfield {
+
+/// Standard: 1/2 kp |q* - q|^2 + 1/2 kd dt |v* - v|^2. Paper: the same without the halves and the dt [SDRS2025, Eq. (5)].
+enum class PdConvention { Standard, Paper };
+
+struct StepOptions {
+    double dt = 0.01;          ///< time step [s]
+    double tolerance = 1e-8;   ///< Newton stop, infinity norm of the gradient [N, N m]; 1e-6 is enough without gradients
+    int max_iterations = 100;
+    PdConvention pd_convention = PdConvention::Standard;
+};
+
+/// Throws unless dt > 0, tolerance > 0, max_iterations >= 1.
+void validate(const StepOptions& options);
+
+enum class StepStatus { Converged, MaxIterations, LineSearchFailed, NonFinite, Intersecting };
+[[nodiscard]] const char* to_string(StepStatus status);
+
+/// Every step comes with a certificate.
+struct StepReport {
+    StepStatus status = StepStatus::Converged;
+    int iterations = 0;
+    /// Gradient norm [N, N m] where the last full Newton step was computed, which was then still taken.
+    double residual = 0.0;
+    double min_gap = std::numeric_limits<double>::infinity();  ///< certified lower bound of the gap along the whole path of the step [m]
+    double shortest_step = 1.0;                                ///< smallest fraction of a Newton step the collision filter let pass
+    double conditioning = 1.0;                                 ///< smallest over largest pivot of the last Hessian
+    double kinetic = 0.0, potential = 0.0, contact = 0.0;      ///< energies at the end of the step [J]
+};
+
+/// A contact model and the filter that certifies its steps, both built for one model. Empty: no contact.
+struct ContactSetup {
+    std::shared_ptr<const contact::ContactPotential> potential;
+    std::shared_ptr<const CollisionFilter> filter;
+    std::string description;  ///< name and options, for files; chosen by whoever built it
+};
+
+/// What is fixed for a whole rollout. `contact` may be null, and so may be `filter`: then nothing is certified between states.
+struct StepContext {
+    const Model& model;
+    const Parameters& parameters;
+    const contact::ContactPotential* contact = nullptr;
+    const CollisionFilter* filter = nullptr;
+    StepOptions options{};
+};
+
+/// What carries over from step to step of one rollout: warm starts. Starts cold.
+struct StepMemory {
+    std::unique_ptr<contact::ContactMemory> contact;
+    FilterMemory filter;
+};
+[[nodiscard]] StepMemory make_memory(const StepContext& context);
+
+/// What drives one step: controls, and the next coordinates (7 each) of the kinematic bodies.
+struct StepInput {
+    Eigen::VectorXd control;
+    Eigen::VectorXd script;
+};
+
+}  // namespace farfield

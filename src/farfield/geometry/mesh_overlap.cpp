@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/geometry/mesh_overlap.hpp"
+
+#include <Eigen/Geometry>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+namespace farfield {
+namespace {
+
+using Eigen::Vector3d;
+using Triangle = std::array<Vector3d, 3>;
+using Box = Eigen::AlignedBox3d;
+
+struct Placed {
+    std::vector<Triangle> triangles;
+    std::vector<Box> boxes;
+    Box bounds;
+};
+
+Placed place(const TriangleMesh& mesh, const Pose& pose) {
+    Placed out;
+    for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
+        Triangle triangle;
+        Box box;
+        for (int k = 0; k < 3; ++k) {
+            triangle[static_cast<std::size_t>(k)] = pose * Vector3d(mesh.vertices.row(mesh.triangles(t, k)).transpose());
+            box.extend(triangle[static_cast<std::size_t>(k)]);
+        }
+        out.triangles.push_back(triangle);
+        out.boxes.push_back(box);
+        out.bounds.extend(box);
+    }
+    return out;
+}
+
+void keep_near(Placed& part, const Box& region) {
+    Placed kept;
+    for (std::size_t i = 0; i < part.triangles.size(); ++i) {
+        if (!part.boxes[i].intersects(region)) continue;
+        kept.triangles.push_back(part.triangles[i]);
+        kept.boxes.push_back(part.boxes[i]);
+    }
+    kept.bounds = part.bounds;
+    part = std::move(kept);
+}
+
+/// Where the closed segment pq meets the closed triangle (transversally).
+std::optional<Vector3d> pierce(const Vector3d& p, const Vector3d& q, const Triangle& t) {
+    const Vector3d normal = (t[1] - t[0]).cross(t[2] - t[0]);
+    const double hp = normal.dot(p - t[0]), hq = normal.dot(q - t[0]);
+    if ((hp > 0.0 && hq > 0.0) || (hp < 0.0 && hq < 0.0) || hp == hq) return std::nullopt;
+    const Vector3d x = p + (q - p) * (hp / (hp - hq));
+    for (std::size_t k = 0; k < 3; ++k) {
+        if (normal.dot((t[(k + 1) % 3] - t[k]).cross(x - t[k])) < 0.0) return std::nullopt;
+    }
+    return x;
+}
+
+std::optional<Vector3d> any_pierce(const Placed& edges, const Placed& faces) {
+    for (std::size_t i = 0; i < edges.triangles.size(); ++i) {
+        for (std::size_t j = 0; j < faces.triangles.size(); ++j) {
+            if (!edges.boxes[i].intersects(faces.boxes[j])) continue;
+            for (std::size_t k = 0; k < 3; ++k) {
+                if (auto x = pierce(edges.triangles[i][k], edges.triangles[i][(k + 1) % 3], faces.triangles[j])) return x;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool contains(const TriangleMesh& mesh, const Vector3d& point) {
+    double angle = 0.0;  // sum of signed solid angles
+    for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
+        const Vector3d a = mesh.vertices.row(mesh.triangles(t, 0)).transpose() - point;
+        const Vector3d b = mesh.vertices.row(mesh.triangles(t, 1)).transpose() - point;
+        const Vector3d c = mesh.vertices.row(mesh.triangles(t, 2)).transpose() - point;
+        const double la = a.norm(), lb = b.norm(), lc = c.norm();
+        angle += 2.0 * std::atan2(a.dot(b.cross(c)), la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb);
+    }
+    return angle > 2.0 * std::numbers::pi;
+}
+
+std::optional<Vector3d> overlap_point(const TriangleMesh& a, const Pose& pose_a, const TriangleMesh& b, const Pose& pose_b) {
+    if (a.triangles.rows() == 0 || b.triangles.rows() == 0) return std::nullopt;
+    Placed first = place(a, pose_a), second = place(b, pose_b);
+    if (!first.bounds.intersects(second.bounds)) return std::nullopt;
+    const Vector3d vertex_a = first.triangles[0][0], vertex_b = second.triangles[0][0];
+    const Box region = first.bounds.intersection(second.bounds);
+    keep_near(first, region);
+    keep_near(second, region);
+    if (auto x = any_pierce(first, second)) return x;
+    if (auto x = any_pierce(second, first)) return x;
+    if (is_watertight(b) && contains(b, pose_b.inverse() * vertex_a)) return vertex_a;
+    if (is_watertight(a) && contains(a, pose_a.inverse() * vertex_b)) return vertex_b;
+    return std::nullopt;
+}
+
+}  // namespace farfield

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/io/model_file.hpp"
+
+#include "farfield/io/atomic_file.hpp"
+#include "farfield/io/scene_json.hpp"
+
+namespace farfield {
+namespace {
+
+constexpr const char* kFormat = "farfield.model";
+constexpr int kVersion = 1;
+constexpr const char* kMemory = "model_from_bytes";
+
+std::string mesh_name(std::size_t index, const char* part) { return "mesh." + std::to_string(index) + "." + part; }
+
+using Number = Eigen::Matrix<double, 1, 1>;
+
+/// Calls visit(name, array) for every field; `P` is Parameters or const Parameters. Names every member, so that a new one
+/// cannot be forgotten.
+template <class P, class Visit>
+void visit_fields(P& parameters, Visit&& visit) {
+    auto& [moments, attachment, kp, kd, damping, armature, stiffness, gravity, friction, weight, hull_vertices] =
+        parameters;
+    visit("parameters.moments", moments);
+    visit("parameters.attachment", attachment);
+    visit("parameters.kp", kp);
+    visit("parameters.kd", kd);
+    visit("parameters.damping", damping);
+    visit("parameters.armature", armature);
+    visit("parameters.stiffness", stiffness);
+    visit("parameters.gravity", gravity);
+    visit("parameters.friction", friction);
+    visit("parameters.hull_vertices", hull_vertices);
+    visit("parameters.weight", weight);
+}
+
+TensorFile to_tensors(const Model& model, const Parameters& parameters, const std::string& place) {
+    validate(model, parameters, "save_model: parameters");
+    TensorFile file;
+    set_format(file, kFormat, kVersion);
+    put(file, model, place);
+    put(file, parameters);
+    return file;
+}
+
+LoadedModel from_tensors(const TensorFile& file, const std::string& place) {
+    TensorReader reader(file, place, kFormat, kVersion);
+    LoadedModel loaded = read_model(reader);
+    reader.finish();
+    return loaded;
+}
+
+}  // namespace
+
+void put(TensorFile& file, const Model& model, const std::string& place) {
+    const Scene& scene = model.scene();
+    file.metadata["scene"] = scene_to_json(scene, place);
+    for (std::size_t i = 0; i < scene.meshes.size(); ++i) {
+        put(file, mesh_name(i, "vertices"), scene.meshes[i].vertices);
+        put(file, mesh_name(i, "triangles"), scene.meshes[i].triangles);
+    }
+}
+
+void put(TensorFile& file, const Parameters& parameters) {
+    visit_fields(parameters, [&]<class Field>(const char* name, const Field& field) {
+        if constexpr (std::is_same_v<Field, double>) {
+            put(file, name, Number(field));
+        } else {
+            put(file, name, field);
+        }
+    });
+}
+
+Parameters read_parameters(TensorReader& reader) {
+    Parameters parameters;
+    visit_fields(parameters, [&]<class Field>(const char* name, Field& field) {
+        if constexpr (std::is_same_v<Field, double>) {
+            Number number;
+            reader.read(name, number);
+            field = number[0];
+        } else {
+            reader.read(name, field);
+        }
+    });
+    return parameters;
+}
+
+LoadedModel read_model(TensorReader& reader) {
+    Scene scene = scene_from_json(reader.text("scene"), reader.place());
+    for (std::size_t i = 0; i < scene.meshes.size(); ++i) {
+        reader.read(mesh_name(i, "vertices"), scene.meshes[i].vertices);
+        reader.read(mesh_name(i, "triangles"), scene.meshes[i].triangles);
+    }
+    LoadedModel loaded{.parameters = read_parameters(reader)};
+    return checked_contents(reader.place(), [&] {
+        loaded.model = build_model(scene);
+        validate(*loaded.model, loaded.parameters, "parameters");
+        return loaded;
+    });
+}
+
+void save_model(const std::filesystem::path& path, const Model& model, const Parameters& parameters) {
+    write_tensor_file(path, to_tensors(model, parameters, file_place(path)));
+}
+
+LoadedModel load_model(const std::filesystem::path& path) {
+    return from_tensors(read_tensor_file(path), file_place(path));
+}
+
+std::string model_to_bytes(const Model& model, const Parameters& parameters) {
+    return encode_tensors(to_tensors(model, parameters, "model_to_bytes"), "model_to_bytes");
+}
+
+LoadedModel model_from_bytes(std::string_view bytes) { return from_tensors(decode_tensors(bytes, kMemory), kMemory); }
+
+}  // namespace farfield

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Model: a scene compiled into flat arrays. Immutable once built, shared freely between threads.
+///
+/// Coordinates q, in joint order: hinge, slide 1 number, universal 2, ball quaternion (w, x, y, z), free position (world)
+/// then quaternion. A kinematic body has a free joint whose motion is scripted. Velocities v and tangent steps have one number per
+/// degree of freedom: free = linear (world axes) then angular (body axes), ball = angular (body axes). This is MuJoCo's layout.
+#include <Eigen/Dense>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "farfield/model/collision_geometry.hpp"
+#include "farfield/model/parameters.hpp"
+#include "farfield/scene/scene.hpp"
+
+namespace farfield {
+
+struct State {
+    Eigen::VectorXd q;  ///< coordinates
+    Eigen::VectorXd v;  ///< velocities
+};
+
+/// One elementary motion: rotation about, or translation along, an axis.
+struct Dof {
+    int body = 0;
+    int joint = 0;
+    int parent = -1;          ///< the next elementary motion towards the root, -1 at the root
+    int ball = -1;            ///< first degree of freedom of its ball group, -1 when it belongs to none
+    bool rotates = false;
+    bool prescribed = false;  ///< moved by a script, not solved for
+};
+
+/// A coordinate that is a plain number (hinge, slide, one axis of a universal joint, translation of a free joint).
+struct ScalarCoordinate {
+    int q = 0, dof = 0, joint = 0;
+    std::optional<Range> range;
+    double limit_stiffness = 0.0, spring_reference = 0.0;
+};
+
+/// A coordinate that is a quaternion (ball, rotation of a free joint); `dof` is the first of three.
+struct BallCoordinate {
+    int q = 0, dof = 0, joint = 0;
+    std::optional<double> max_angle;
+    double limit_stiffness = 0.0;
+};
+
+struct ModelJoint {
+    std::string name;
+    JointType type = JointType::Hinge;
+    int body = 0, q = 0, dof = 0, num_q = 0, num_dofs = 0;
+    Eigen::Vector3d anchor, axis, axis2;
+    double reference = 0.0;
+};
+
+struct ModelBody {
+    std::string name;
+    int parent = 0;
+    int root = 0;                                 ///< the body of its tree that hangs on the world
+    int first_joint = 0, num_joints = 0;
+    int first_dof = 0, num_dofs = 0;
+    int last_dof = -1;                            ///< innermost degree of freedom on the path to the root, -1 if it cannot move
+    int kinematic = -1;                           ///< index among the kinematic bodies
+    BodyMotion motion = BodyMotion::Dynamic;
+    Eigen::Matrix3d orientation = Eigen::Matrix3d::Identity();  ///< in the parent; the position is in Parameters
+};
+
+struct ModelActuator {
+    std::string name;
+    ActuatorType type = ActuatorType::Pd;
+    int joint = 0;
+    int control = 0, num_controls = 0;
+    bool position_input = true, velocity_input = true;
+    std::vector<double> gear;
+    std::optional<Range> control_range;
+};
+
+/// Exact linear reduction: a tangent step is E z. Rows of scripted degrees of freedom are zero.
+struct Reduction {
+    bool identity = true;
+    Eigen::MatrixXd E;                            ///< (num_dofs, num_unknowns)
+};
+
+class Model {
+ public:
+    [[nodiscard]] const std::vector<ModelBody>& bodies() const { return bodies_; }
+    [[nodiscard]] const std::vector<ModelJoint>& joints() const { return joints_; }
+    [[nodiscard]] const std::vector<Dof>& dofs() const { return dofs_; }
+    [[nodiscard]] const std::vector<ScalarCoordinate>& scalars() const { return scalars_; }
+    [[nodiscard]] const std::vector<BallCoordinate>& balls() const { return balls_; }
+    [[nodiscard]] const std::vector<ModelActuator>& actuators() const { return actuators_; }
+    [[nodiscard]] const std::vector<int>& kinematic_bodies() const { return kinematic_bodies_; }
+    [[nodiscard]] const Reduction& reduction() const { return reduction_; }
+    [[nodiscard]] const CollisionGeometry& collision() const { return collision_; }
+    /// Pairs left out of contact, with the reason ("joined", "overlap in the reference pose", "excluded by the user", "groups").
+    [[nodiscard]] const std::vector<std::string>& excluded_pairs() const { return excluded_pairs_; }
+    /// What the user should know (for instance joints that start outside their range).
+    [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+    [[nodiscard]] const Scene& scene() const { return *scene_; }
+
+    [[nodiscard]] int num_bodies() const { return static_cast<int>(bodies_.size()); }
+    [[nodiscard]] int num_q() const { return num_q_; }
+    [[nodiscard]] int num_dofs() const { return static_cast<int>(dofs_.size()); }
+    [[nodiscard]] int num_unknowns() const { return num_unknowns_; }
+    [[nodiscard]] int num_controls() const { return num_controls_; }
+    [[nodiscard]] int num_kinematic() const { return static_cast<int>(kinematic_bodies_.size()); }
+
+    [[nodiscard]] const Parameters& default_parameters() const { return default_parameters_; }
+    [[nodiscard]] const State& default_state() const { return default_state_; }
+    /// Position targets at the default state, everything else zero.
+    [[nodiscard]] const Eigen::VectorXd& default_control() const { return default_control_; }
+
+    [[nodiscard]] std::optional<int> find_body(const std::string& name) const;
+    [[nodiscard]] std::optional<int> find_joint(const std::string& name) const;
+
+ private:
+    friend class ModelBuilder;
+    Model() = default;
+
+    std::vector<ModelBody> bodies_;
+    std::vector<ModelJoint> joints_;
+    std::vector<Dof> dofs_;
+    std::vector<ScalarCoordinate> scalars_;
+    std::vector<BallCoordinate> balls_;
+    std::vector<ModelActuator> actuators_;
+    std::vector<int> kinematic_bodies_;
+    Reduction reduction_;
+    CollisionGeometry collision_;
+    std::vector<std::string> excluded_pairs_, warnings_;
+    std::shared_ptr<const Scene> scene_;
+    int num_q_ = 0, num_unknowns_ = 0, num_controls_ = 0;
+    Parameters default_parameters_;
+    State default_state_;
+    Eigen::VectorXd default_control_;
+};
+
+/// Placed by its own coordinates rather than by an attachment to its parent.
+[[nodiscard]] bool has_free_joint(const Model& model, const ModelBody& body);
+
+/// The only way to make a Model. Throws std::invalid_argument naming element, value and expectation.
+[[nodiscard]] std::shared_ptr<const Model> build_model(const Scene& scene);
+
+/// Throw unless the sizes fit the model and all entries are finite (and masses positive, quaternions normalisable).
+void validate(const Model& model, const State& state, const char* place);
+void validate(const Model& model, const Parameters& parameters, const char* place);
+
+/// A Parameters value with the model's sizes and all entries zero: the start of every gradient.
+[[nodiscard]] Parameters zero_parameters(const Model& model);
+
+}  // namespace farfield

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  The stages of build_model, in the order they run.
+#include <memory>
+#include <string>
+
+#include "farfield/model/model.hpp"
+
+namespace farfield {
+
+class ModelBuilder {
+ public:
+    explicit ModelBuilder(const Scene& scene);
+    [[nodiscard]] std::shared_ptr<const Model> build();
+
+ private:
+    void check_numbers() const;
+    void add_bodies();
+    void add_joint(int body, const Joint& joint, bool prescribed);
+    void add_actuators();
+    void add_reduction();
+    void set_default_state();
+    void set_parameters();
+    void check_masses() const;
+    void add_collision_geometry();
+    void add_contact_pairs();
+    [[nodiscard]] int body_index(const std::string& name, const std::string& place) const;
+    [[nodiscard]] int joint_index(const std::string& name, const std::string& place) const;
+
+    const Scene& scene_;
+    std::shared_ptr<Model> model_;
+    std::vector<Joint> joints_;  ///< scene joints by model joint index
+};
+
+}  // namespace farfield

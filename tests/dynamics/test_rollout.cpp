@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/dynamics/rollout.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "support/derivative_check.hpp"
+#include "support/test_scenes.hpp"
+
+namespace farfield {
+namespace {
+
+using Eigen::VectorXd;
+using testing::DerivativeReport;
+
+/// A seeded linear functional of all poses and velocities of a rollout.
+struct Experiment {
+    std::shared_ptr<const Model> model;
+    Parameters parameters;
+    RolloutInput input;
+    StepOptions options{.dt = 0.01, .tolerance = 1e-11};
+    RowMatrix weight_p, weight_R, weight_v;
+
+    Experiment(const Scene& scene, std::uint64_t seed, int steps) : model(build_model(scene)), parameters(model->default_parameters()) {
+        Random random(seed);
+        input.state0 = testing::random_state(*model, random);
+        input.controls.resize(steps, model->num_controls());
+        for (Eigen::Index r = 0; r < steps; ++r) input.controls.row(r) = 0.3 * normal_vector(random, model->num_controls()).transpose();
+        if (model->num_kinematic() > 0) {
+            input.script.resize(steps, 7 * model->num_kinematic());
+            Eigen::VectorXd q = input.state0.q;
+            VectorXd delta = VectorXd::Zero(model->num_dofs());
+            const ModelBody& body = model->bodies()[static_cast<std::size_t>(model->kinematic_bodies()[0])];
+            delta.segment<6>(body.first_dof) << 0.01, 0.02, -0.01, 0.03, -0.02, 0.05;
+            const int index = model->joints()[static_cast<std::size_t>(body.first_joint)].q;
+            for (Eigen::Index r = 0; r < steps; ++r) {
+                VectorXd moved;
+                retract(*model, q, delta, moved);
+                q = moved;
+                input.script.row(r) = q.segment<7>(index).transpose();
+            }
+        }
+        const auto fill = [&](Eigen::Index cols) {
+            RowMatrix m(steps + 1, cols);
+            for (Eigen::Index r = 0; r <= steps; ++r) m.row(r) = normal_vector(random, cols).transpose();
+            return m;
+        };
+        weight_p = fill(3 * model->num_bodies());
+        weight_R = fill(9 * model->num_bodies());
+        weight_v = 0.1 * fill(model->num_dofs());
+    }
+
+    [[nodiscard]] Trajectory run() const { return rollout(model, parameters, input, options); }
+
+    [[nodiscard]] double loss(const Trajectory& t) const {
+        REQUIRE_MESSAGE(t.converged(), "step ", t.num_steps(), ": ", std::string(to_string(t.reports.back().status)), ", residual ", t.reports.back().residual);
+        double value = weight_v.cwiseProduct(t.v).sum();
+        Kinematics kinematics;
+        for (Eigen::Index r = 0; r < t.q.rows(); ++r) {
+            forward_kinematics(*model, parameters, t.q.row(r).transpose(), kinematics);
+            for (int i = 0; i < model->num_bodies(); ++i) {
+                const Pose& pose = kinematics.poses[static_cast<std::size_t>(i)];
+                value += weight_p.row(r).segment<3>(3 * i).dot(pose.position) + matrix(r, i).cwiseProduct(pose.rotation).sum();
+            }
+        }
+        return value;
+    }
+
+    /// Gradient of the loss by the poses; the rest of the partials is weight_v.
+    [[nodiscard]] RowMatrix pose_partials(const Trajectory& t) const {
+        RowMatrix out = RowMatrix::Zero(t.q.rows(), 6 * model->num_bodies());
+        Kinematics kinematics;
+        for (Eigen::Index r = 0; r < t.q.rows(); ++r) {
+            forward_kinematics(*model, parameters, t.q.row(r).transpose(), kinematics);
+            for (int i = 0; i < model->num_bodies(); ++i) {
+                const Eigen::Matrix3d M = matrix(r, i) * kinematics.poses[static_cast<std::size_t>(i)].rotation.transpose();
+                out.row(r).segment<3>(6 * i) = weight_p.row(r).segment<3>(3 * i);
+                out.row(r).segment<3>(6 * i + 3) << M(2, 1) - M(1, 2), M(0, 2) - M(2, 0), M(1, 0) - M(0, 1);
+            }
+        }
+        return out;
+    }
+
+ private:
+    [[nodiscard]] Eigen::Matrix3d matrix(Eigen::Index row, int body) const {
+        return Eigen::Map<const Eigen::Matrix3d>(weight_R.row(row).data() + 9 * body);
+    }
+};
+
+/// Checks d loss / d(h) where `move(experiment, h)` displaces the experiment along a direction with analytic slope `expected`.
+template <class Move>
+DerivativeReport check_slope(const Experiment& e, double expected, Move&& move) {
+    const auto plus_minus = [&](double h) {
+        Experiment plus = e, minus = e;
+        move(plus, h);
+        move(minus, -h);
+        return std::pair(VectorXd::Constant(1, plus.loss(plus.run())).eval(), VectorXd::Constant(1, minus.loss(minus.run())).eval());
+    };
+    return testing::check_ladder(plus_minus, VectorXd::Constant(1, expected), {.first = 1e-2, .last = 1e-8});
+}
+
+void check_all(const Experiment& e, double tolerance) {
+    const Trajectory t = e.run();
+    const RowMatrix pose = e.pose_partials(t);
+    const RolloutGradient g = rollout_vjp(t, {.dL_dv = view(e.weight_v), .dL_dpose = view(pose)});
+    Random random(99);
+    const Model& model = *e.model;
+    const auto direction = [&](Eigen::Index n) { return testing::random_direction(random, n); };
+    const auto check = [&](const char* what, const DerivativeReport& report) {
+        CHECK_MESSAGE(report.passes(tolerance), what, ": ", report);
+    };
+    {
+        VectorXd s = model.reduction().E * direction(model.num_unknowns());
+        check("q0", check_slope(e, g.q0.dot(s), [&](Experiment& x, double h) {
+                  retract(model, e.input.state0.q, h * s, x.input.state0.q);
+              }));
+        check("v0", check_slope(e, g.v0.dot(s), [&](Experiment& x, double h) { x.input.state0.v += h * s; }));
+    }
+    {
+        RowMatrix s = e.input.controls;
+        for (double& value : s.reshaped()) value = normal(random);
+        check("controls", check_slope(e, g.controls.cwiseProduct(s).sum(), [&](Experiment& x, double h) { x.input.controls += h * s; }));
+    }
+    const auto parameter = [&](const char* what, auto member) {
+        auto s = e.parameters.*member;
+        for (double& value : s.reshaped()) value = normal(random);
+        check(what, check_slope(e, (g.parameters.*member).cwiseProduct(s).sum(), [&](Experiment& x, double h) { x.parameters.*member += h * s; }));
+    };
+    parameter("attachment", &Parameters::attachment);
+    parameter("kp", &Parameters::kp);
+    parameter("kd", &Parameters::kd);
+    parameter("damping", &Parameters::damping);
+    parameter("armature", &Parameters::armature);
+    parameter("stiffness", &Parameters::stiffness);
+    parameter("gravity", &Parameters::gravity);
+    {  // moments: move along realisable directions, a random positive multiple plus a shifted point mass
+        Parameters s = zero_parameters(model);
+        for (int i = 1; i < model.num_bodies(); ++i) {
+            const Eigen::Vector3d x = 0.2 * normal_vector(random, 3);
+            const Moments point{.mass = 0.1, .first = 0.1 * x, .second = 0.1 * x * x.transpose()};
+            if (model.bodies()[static_cast<std::size_t>(i)].kinematic < 0) s.moments.row(i) = to_vector(point).transpose() + 0.1 * uniform(random) * e.parameters.moments.row(i);
+        }
+        check("moments", check_slope(e, g.parameters.moments.cwiseProduct(s.moments).sum(), [&](Experiment& x, double h) {
+                  x.parameters.moments += h * s.moments;
+              }));
+    }
+    if (model.num_kinematic() > 0) {
+        const RowMatrix s = RowMatrix::NullaryExpr(e.input.script.rows(), 6, [&] { return normal(random); });
+        const ModelBody& body = model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[0])];
+        const int index = model.joints()[static_cast<std::size_t>(body.first_joint)].q;
+        check("script", check_slope(e, g.script.cwiseProduct(s).sum(), [&](Experiment& x, double h) {
+                  for (Eigen::Index r = 0; r < s.rows(); ++r) {
+                      VectorXd q = e.input.state0.q, delta = VectorXd::Zero(model.num_dofs()), moved;
+                      q.segment<7>(index) = e.input.script.row(r).transpose();
+                      delta.segment<6>(body.first_dof) = h * s.row(r).transpose();
+                      retract(model, q, delta, moved);
+                      x.input.script.row(r) = moved.segment<7>(index).transpose();
+                  }
+              }));
+    }
+}
+
+TEST_CASE("rollout vjp: every quantity against differences, all joints and actuators") {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) check_all(Experiment(testing::zoo(seed), seed, 10), 1e-6);
+    check_all(Experiment(testing::zoo_with_kinematic(4), 4, 10), 1e-6);
+}
+
+TEST_CASE("rollout vjp: 100 steps on a smooth scene") {
+    check_all(Experiment(testing::zoo(7, false), 7, 100), 1e-6);
+}
+
+TEST_CASE("rollout vjp refuses an unconverged trajectory, and says where") {
+    Experiment e(testing::zoo(1), 1, 5);
+    e.options.max_iterations = 1;
+    const Trajectory t = e.run();
+    CHECK_FALSE(t.converged());
+    CHECK(t.reports.back().status == StepStatus::MaxIterations);
+    CHECK_THROWS_WITH_AS((void)rollout_vjp(t, LossPartials{}), doctest::Contains("step 0: max_iterations"), std::invalid_argument);
+    CHECK_NOTHROW((void)rollout_vjp(t, LossPartials{}, {.allow_unconverged = true}));
+}
+
+TEST_CASE("rollout batches have the same bits for 1, 2 and 4 threads") {
+    const Experiment e(testing::zoo(2), 2, 20);
+    std::vector<RolloutInput> inputs;
+    Random random(3);
+    for (int k = 0; k < 9; ++k) {
+        inputs.push_back(e.input);
+        inputs.back().state0 = testing::random_state(*e.model, random);
+    }
+    std::vector<Trajectory> reference;
+    std::vector<RolloutGradient> reference_gradients;
+    for (const int threads : {1, 2, 4}) {
+        ThreadPool pool(threads);
+        const auto batch = rollout_batch(e.model, {e.parameters}, inputs, e.options, pool);
+        std::vector<RowMatrix> poses;
+        for (const Trajectory& t : batch) poses.push_back(e.pose_partials(t));
+        std::vector<LossPartials> partials;
+        for (const RowMatrix& pose : poses) partials.push_back({.dL_dv = view(e.weight_v), .dL_dpose = view(pose)});
+        const auto gradients = rollout_vjp_batch(batch, partials, pool);
+        if (threads == 1) {
+            reference = batch;
+            reference_gradients = gradients;
+            continue;
+        }
+        for (std::size_t k = 0; k < batch.size(); ++k) {
+            CHECK(std::memcmp(batch[k].q.data(), reference[k].q.data(), sizeof(double) * static_cast<std::size_t>(batch[k].q.size())) == 0);
+            CHECK(std::memcmp(gradients[k].parameters.moments.data(), reference_gradients[k].parameters.moments.data(),
+                              sizeof(double) * static_cast<std::size_t>(gradients[k].parameters.moments.size())) == 0);
+            CHECK(gradients[k].q0 == reference_gradients[k].q0);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace farfield

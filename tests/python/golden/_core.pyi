@@ -1,0 +1,1 @@
+"""C++ core of farfield."""

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: arguments, exit codes, JSON and what is left on disk."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from farfield.runs import RunDir
+from farfield.viewer import load_recording
+from standin_engine import Engine
+
+import farfield
+from farfield import cli
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    engine = Engine()
+    for name in ("load", "rollout", "rollout_vjp", "State"):
+        monkeypatch.setattr(farfield, name, getattr(engine, name), raising=False)
+    return engine
+
+
+@pytest.fixture
+def scene(tmp_path):
+    file = tmp_path / "box.xml"
+    file.write_text("<mujoco/>")
+    return file
+
+
+def exit_code(*arguments):
+    try:
+        return cli.main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        return stop.code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "COMMAND"),
+        (["fly"], "invalid choice"),
+        (["simulate"], "FILE"),
+        (["simulate", "a.xml", "--steps", "0"], "expected a whole number >= 1"),
+        (["simulate", "a.xml", "--steps", "1.5"], "expected a whole number >= 1"),
+        (["simulate", "a.xml", "--dt", "-0.1"], "expected a number > 0"),
+        (["simulate", "a.xml", "--dt", "nan"], "expected a number > 0"),
+        (["view", "run", "--port", "70000"], "expected 0 to 65535"),
+    ],
+)
+def test_argument_errors_exit_2(capsys, arguments, said):
+    assert exit_code(*arguments) == 2
+    output = capsys.readouterr()
+    assert said in output.err
+    assert output.out == ""
+
+
+def test_version(capsys):
+    assert exit_code("--version") == 0
+    assert capsys.readouterr().out.strip() == f"farfield {farfield.__version__}"
+
+
+def test_bad_input_is_one_line_without_trace(capsys, engine, scene, tmp_path):
+    broken = tmp_path / "broken.xml"
+    broken.write_text("hello")
+    cases = [
+        (["simulate", tmp_path / "none.xml"], "none.xml: no such file"),
+        (["simulate", broken], "not an MJCF or URDF file"),
+        (["simulate", tmp_path], "no such file"),
+        (["simulate", scene, "--key", "low"], "keyframe 'low' is unknown; the file has: 'high'"),
+        (["simulate", scene, "--contact", "magic"], "contact model 'magic' is unknown"),
+        (["simulate", scene, "--out", scene], "is a file, expected a directory"),
+        (["simulate", scene, "--out", tmp_path], "not empty and not a run directory"),
+        (["view", tmp_path / "none"], "no such run directory"),
+        (["view", tmp_path], "not a run directory"),
+    ]
+    for arguments, said in cases:
+        assert exit_code(*arguments) == 2, arguments
+        output = capsys.readouterr()
+        lines = [line for line in output.err.splitlines() if not line.startswith("warning: ")]
+        assert len(lines) == 1, output.err
+        assert said in lines[0]
+        assert output.out == ""
+
+
+def test_debug_variable_shows_the_trace(monkeypatch, engine, tmp_path):
+    monkeypatch.setenv("FARFIELD_DEBUG", "1")
+    with pytest.raises(ValueError, match="no such file"):
+        cli.main(["simulate", str(tmp_path / "none.xml")])
+
+
+def test_simulate_prints_exactly_one_json_object(capfd, engine, scene, tmp_path):
+    assert exit_code("simulate", scene, "--steps", 250, "--dt", 0.01, "--out", tmp_path / "run", "--json") == 0
+    output = capfd.readouterr()
+    result = json.loads(output.out)
+    assert output.out.count("\n") == 1
+    assert set(result) == {"steps", "converged", "seconds", "min_gap", "final"}
+    assert result["steps"] == 250
+    assert result["converged"] is True
+    assert result["min_gap"] is None
+    height = 1.0 - 9.81 * 0.01**2 * 250 * 251 / 2
+    np.testing.assert_allclose(result["final"]["torso"]["pos"], [0, 0, height], rtol=1e-12, atol=1e-12)
+    assert result["final"]["world"]["quat"] == [1, 0, 0, 0]
+    assert "damping is ignored" in output.err
+    assert len(engine.rollouts) > 1  # in chunks, so that the bar moves
+
+
+def test_simulate_leaves_a_complete_run_directory(engine, scene, tmp_path):
+    folder = tmp_path / "run"
+    assert exit_code("simulate", scene, "--steps", 30, "--key", "high", "--out", folder, "--quiet") == 0
+    run = RunDir.open(folder)
+    assert run.config["options"]["steps"] == 30
+    assert run.read_arrays()["q"].shape == (31, 3)
+    recording = load_recording(run.file("recording.npz"))
+    assert recording.num_frames == 31
+    assert recording.poses[0, 1, 2] == 9.0
+    assert run.file("replay.html").stat().st_size > 100_000
+    assert not [file for file in folder.iterdir() if file.name.startswith(".")]
+    assert exit_code("view", folder, "--html", tmp_path / "again.html") == 0
+    assert (tmp_path / "again.html").stat().st_size > 100_000
+
+
+def test_simulate_with_contact_reports_the_gap(capfd, monkeypatch, engine, scene, tmp_path):
+    monkeypatch.setattr(farfield, "LongRange", object, raising=False)
+    arguments = ["simulate", scene, "--steps", 5, "--contact", "longrange", "--json", "--quiet"]
+    assert exit_code(*arguments, "--out", tmp_path / "run") == 0
+    output = capfd.readouterr()
+    assert json.loads(output.out)["min_gap"] == 0.25
+
+
+def test_an_unconverged_simulation_exits_1_and_keeps_what_it_has(capfd, engine, scene, tmp_path):
+    engine.fails_at = 120
+    assert exit_code("simulate", scene, "--steps", 300, "--out", tmp_path / "run", "--json") == 1
+    output = capfd.readouterr()
+    result = json.loads(output.out)
+    assert result["converged"] is False
+    assert result["steps"] == 120
+    assert "MaxIterations" in output.err
+    assert load_recording(tmp_path / "run" / "recording.npz").num_frames == 121
+
+
+def test_interrupting_a_simulation_keeps_what_it_has(capfd, monkeypatch, engine, scene, tmp_path):
+    def rollout(*arguments, **options):
+        if len(engine.rollouts) == 2:
+            raise KeyboardInterrupt
+        return engine.rollout(*arguments, **options)
+
+    monkeypatch.setattr(farfield, "rollout", rollout)
+    assert exit_code("simulate", scene, "--steps", 500, "--out", tmp_path / "run", "--json") == 130
+    assert json.loads(capfd.readouterr().out)["steps"] == sum(engine.rollouts) == 200
+    assert (tmp_path / "run" / "replay.html").is_file()
+
+
+def test_without_out_a_run_gets_its_own_folder(monkeypatch, engine, scene, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        assert exit_code("simulate", scene, "--steps", 2, "--quiet") == 0
+    names = sorted(folder.name for folder in (tmp_path / "runs").iterdir())
+    assert len(names) == 2
+    assert all("-simulate-box" in name for name in names)
+
+
+def test_demo_passes_with_the_right_gradient_and_fails_with_a_wrong_one(capfd, engine, tmp_path):
+    assert exit_code("demo", "--out", tmp_path / "good", "--json", "--quiet") == 0
+    result = json.loads(capfd.readouterr().out)
+    assert result["passed"] is True
+    assert result["gradient_norm"] > 0
+    assert max(result["errors"].values()) < 1e-8
+    assert (tmp_path / "good" / "picture.png").stat().st_size > 5_000
+    engine.gradient_scale = 1.0 + 1e-5
+    assert exit_code("demo", "--out", tmp_path / "bad", "--json", "--quiet") == 1
+    assert json.loads(capfd.readouterr().out)["passed"] is False
+
+
+def test_demo_that_does_not_converge_fails_and_says_so(capfd, engine, tmp_path):
+    engine.fails_at = 50
+    assert exit_code("demo", "--out", tmp_path / "run") == 1
+    assert "did not converge" in capfd.readouterr().err
+
+
+def test_view_serves_until_interrupted(monkeypatch, capfd, engine, scene, tmp_path):
+    from farfield.viewer import server
+
+    assert exit_code("simulate", scene, "--steps", 5, "--out", tmp_path / "run", "--quiet") == 0
+    RunDir.open(tmp_path / "run").append_metrics({"loss": 1.0})
+    seen = []
+
+    def interrupt(player, seconds):
+        seen.append(player)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(server.Player, "advance", interrupt)
+    capfd.readouterr()
+    assert exit_code("view", tmp_path / "run", "--port", 0) == 0
+    output = capfd.readouterr()
+    assert len(seen) == 1
+    assert output.out == ""
+    assert "http://127.0.0.1:" in output.err
+
+
+def test_help_is_quick_and_loads_nothing_heavy():
+    code = (
+        "import sys; from farfield import cli\n"
+        "try:\n    cli.main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'viser', 'matplotlib', 'mujoco', 'rich', 'tqdm', 'PIL'} & set(sys.modules)\n"
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for name, _, _ in cli.COMMANDS:
+        assert name in done.stdout

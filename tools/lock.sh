@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Resolves pyproject.toml afresh in a temporary environment and rewrites requirements.lock and docs/requirements.lock.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+python3 -m venv "$scratch/venv"
+python="$scratch/venv/bin/python"
+mapfile -t wanted < <(python3 - <<'PY'
+import tomllib
+project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+extras = project["optional-dependencies"]
+for name in project["dependencies"] + extras["test"] + [d for d in extras["dev"] if not d.startswith("farfield")]:
+    print(name)
+PY
+)
+"$python" -m pip install -q "${wanted[@]}"
+{
+    echo "# Exact versions of everything in .venv: run-time, build and test. Refresh with tools/lock.sh."
+    "$python" -m pip freeze | sed 's/^\(pybullet==.*\)$/\1; python_version < "3.12"/'
+} > requirements.lock
+"$python" -m pip freeze > "$scratch/before"
+"$python" -m pip install -q -c requirements.lock "sphinx>=8" furo "myst-parser>=4"
+{
+    echo "# What make docs adds to .venv. Refresh with tools/lock.sh."
+    comm -13 <(sort "$scratch/before") <("$python" -m pip freeze | sort)
+} > docs/requirements.lock
+echo "rewrote requirements.lock and docs/requirements.lock"
