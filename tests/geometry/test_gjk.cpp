@@ -157,6 +157,40 @@ TEST_CASE("flat contact: faces, edges and corners at gaps from 1e-2 to 1e-8, tur
     }
 }
 
+TEST_CASE(
+    "aligned and nearly aligned contact: the closest points are on edges and diagonals, directions are still "
+    "accurate") {
+    Random random(8);
+    const TriangleMesh meshes[] = {make_box({0.3, 0.5, 0.2}), make_box({0.5, 0.4, 0.02}), make_cylinder(0.3, 0.3),
+                                   make_sphere(0.4)};
+    const auto eighths = [&](const Vector3d& axis) {
+        return Eigen::AngleAxisd(0.25 * std::numbers::pi * uniform_index(random, 8), axis).toRotationMatrix();
+    };
+    for (const double gap : {1e-3, 1e-5, 1e-7}) {
+        for (const double tilt : {1e-3, 1e-7, 0.0}) {
+            for (int i = 0; i < 1500; ++i) {
+                const TriangleMesh &mesh_a = meshes[uniform_index(random, 4)],
+                                   &mesh_b = meshes[uniform_index(random, 4)];
+                const Matrix3d turn_a = eighths(Vector3d::Unit(uniform_index(random, 3))),
+                               turn_b = eighths(Vector3d::UnitX());
+                const Matrix3d tilted = Eigen::AngleAxisd(tilt, unit_vector(random)).toRotationMatrix();
+                const Vector3d slide(i % 2 == 0 ? uniform(random, -0.3, 0.3) : 0.0, 0.0, 0.0);
+                Matrix3Xd a = placed(mesh_a, Vector3d::Zero(), turn_a), b = placed(mesh_b, slide, tilted * turn_b);
+                const double lift = gap - margin(a, b, Vector3d::UnitZ());
+                const Matrix3d world = random_rotation(random);
+                b = (world * (b.colwise() + lift * Vector3d::UnitZ())).eval();
+                a = (world * a).eval();
+                const GjkResult result = gjk_distance(a, b);
+                CAPTURE(gap);
+                CAPTURE(tilt);
+                CAPTURE(i);
+                CHECK(result.status != GjkStatus::Overlap);
+                CHECK(result.upper - result.lower <= 1e-9 * result.upper + 2e-14);  // 2e-14: rounding at unit size
+            }
+        }
+    }
+}
+
 TEST_CASE("identical boxes stacked without shift, points, segments, repeated points") {
     const TriangleMesh box = make_box({0.5, 0.5, 0.5});
     for (const double gap : {1e-3, 1e-6, 1e-9, 1e-12}) {

@@ -31,7 +31,7 @@ Vector3d along(const Vector3d& x0, const Vector3d& x1, double t) {
 }
 
 /// Closest points of two segments when both lie in the interiors; any point pair otherwise.
-/// The 2 x 2 system loses accuracy for nearly parallel segments, so each parameter is then projected once more.
+/// For nearly parallel segments s is inaccurate, but then the distance hardly depends on it.
 SegmentSegmentDistance crossing_candidate(const Vector3d& a0, const Vector3d& a1, const Vector3d& b0,
                                           const Vector3d& b1) {
     const Vector3d u = a1 - a0, v = b1 - b0, r = b0 - a0;
@@ -39,8 +39,6 @@ SegmentSegmentDistance crossing_candidate(const Vector3d& a0, const Vector3d& a1
     const double determinant = uu * vv - uv * uv;
     SegmentSegmentDistance result;
     if (determinant > 0.0) result.s = std::clamp((u.dot(r) * vv - v.dot(r) * uv) / determinant, 0.0, 1.0);
-    result.t = project(along(a0, a1, result.s), b0, v);
-    result.s = project(along(b0, b1, result.t), a0, u);
     result.t = project(along(a0, a1, result.s), b0, v);
     result.on_a = along(a0, a1, result.s);
     result.on_b = along(b0, b1, result.t);
