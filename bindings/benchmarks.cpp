@@ -38,7 +38,7 @@ std::tuple<double, double> time_assembly(const Model& model, const Parameters& p
     validate(options);
     validate(model, state, "_benchmark_assembly: state");
     nb::gil_scoped_release release;
-    const StepContext context{model, parameters, nullptr, options};
+    const StepContext context{.model = model, .parameters = parameters, .options = options};
     const StepInput input{model.default_control(), Eigen::VectorXd::Zero(7 * model.num_kinematic())};
     IncrementalPotential objective;
     objective.begin(context, state, input, nullptr);
