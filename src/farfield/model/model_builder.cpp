@@ -2,11 +2,13 @@
 #include "farfield/model/model_builder.hpp"
 
 #include <algorithm>
+#include <Eigen/SVD>
 #include <cmath>
 #include <limits>
 #include <set>
 
 #include "farfield/base/error.hpp"
+#include "farfield/geometry/convex_hull.hpp"
 #include "farfield/geometry/primitives.hpp"
 #include "farfield/math/rotation.hpp"
 #include "farfield/model/contact_filter.hpp"
@@ -87,6 +89,7 @@ std::shared_ptr<const Model> ModelBuilder::build() {
     set_parameters();
     check_masses();
     add_collision_geometry();
+    add_hulls();
     add_contact_pairs();
     return model_;
 }
@@ -445,6 +448,23 @@ void ModelBuilder::add_collision_geometry() {
         } else {
             append(shape_surface(shape, scene_), body.mesh);
         }
+    }
+}
+
+void ModelBuilder::add_hulls() {
+    Model& model = *model_;
+    auto& vertices = model.default_parameters_.hull_vertices;
+    for (const Shape& shape : scene_.shapes) {
+        if (!shape.collides || shape.type == ShapeType::HalfSpace) continue;
+        const TriangleMesh surface = shape_surface(shape, scene_);
+        const Eigen::Matrix3Xd centred = (surface.vertices.rowwise() - surface.vertices.colwise().mean()).transpose();
+        const Eigen::Vector3d extents = centred.jacobiSvd().singularValues();
+        if (extents[2] <= 1e-9 * extents[0]) continue;  // flat: no volume, no hull
+        const ConvexHull hull = convex_hull(surface.vertices, std::string(kPlace) + ": shape '" + shape.name + "'");
+        const auto first = static_cast<int>(vertices.rows()), count = static_cast<int>(hull.vertices.size());
+        vertices.conservativeResize(first + count, 3);
+        for (int i = 0; i < count; ++i) vertices.row(first + i) = surface.vertices.row(hull.vertices[static_cast<std::size_t>(i)]);
+        model.hulls_.push_back(ModelHull{.body = shape.body, .first_vertex = first, .num_vertices = count, .triangles = hull.triangles});
     }
 }
 

@@ -24,6 +24,7 @@ class ModelBuilder {
     void set_parameters();
     void check_masses() const;
     void add_collision_geometry();
+    void add_hulls();
     void add_contact_pairs();
     [[nodiscard]] int body_index(const std::string& name, const std::string& place) const;
     [[nodiscard]] int joint_index(const std::string& name, const std::string& place) const;
