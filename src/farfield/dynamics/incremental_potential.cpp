@@ -29,13 +29,19 @@ void IncrementalPotential::begin(const StepContext& context, const State& now, c
     set_inertia_target(model, kinematics_now_, kinematics_previous_, target_);
     if (context.contact) context.contact->begin_step(kinematics_now_.poses, dt, context.parameters, *memory_);
     gradient_noise_ = gravity_scale_ = 0.0;
+    tree_noise_.assign(kinematics_now_.poses.size(), 0.0);
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
     for (std::size_t i = 1; i < kinematics_now_.poses.size(); ++i) {
         if (model.bodies()[i].last_dof < 0) continue;
         const auto m = context.parameters.moments.row(static_cast<Eigen::Index>(i));
         const double reach = (kinematics_now_.poses[i].position - target_.origin[i]).norm();
         gravity_scale_ += context.parameters.gravity.norm() * (m[0] * reach + m.segment<3>(1).norm());
         const double moment = std::max(m[0] * reach + m.segment<3>(1).norm(), m[0] * reach * reach + m[4] + m[5] + m[6]);
-        gradient_noise_ = std::max(gradient_noise_, 64.0 * std::numeric_limits<double>::epsilon() * moment / (dt * dt));
+        gradient_noise_ = std::max(gradient_noise_, 64.0 * epsilon * moment / (dt * dt));
+        // World positions are rounded, so no coordinates bring the inertial forces m x/dt^2 of a tree closer to zero than this.
+        double& tree = tree_noise_[static_cast<std::size_t>(model.bodies()[i].root)];
+        tree += 4.0 * epsilon * m[0] * kinematics_now_.poses[i].position.norm() * std::max(1.0, reach) / (dt * dt);
+        gradient_noise_ = std::max(gradient_noise_, tree);
     }
 }
 
