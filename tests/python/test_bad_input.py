@@ -157,7 +157,7 @@ def test_trees_and_names():
     def build(*bodies, **rest):
         return lambda: ff.build_model(ff.Scene(bodies=[world, *bodies], **rest))
 
-    refused(build(limb.replace(parent=2), limb.replace(name="other", parent=1)), "body 'limb'", "cycle", "expected a tree")
+    refused(build(limb.replace(parent=2), limb.replace(name="other", parent=1, joints=[])), "body 'limb'", "cycle", "expected a tree")
     refused(build(limb.replace(parent=2), base), "body 'limb'", "'base' comes later", "expected parents before children")
     refused(build(limb.replace(parent=5)), "body 'limb'", "parent index 5", "expected 0 to 1")
     refused(build(limb, limb), "'limb'", "twice", "expected unique")
