@@ -160,14 +160,14 @@ void bind_dynamics(nb::module_& m) {
             return std::string("StepReport(") + to_string(r.status) + ", iterations=" + std::to_string(r.iterations) + ")";
         });
 
-    nb::class_<Trajectory>(m, "Trajectory", "States, controls and reports of a rollout. Arrays are views.")
-        .def_ro("q", &Trajectory::q, "Coordinates, shape (steps + 1, num_q).")
-        .def_ro("v", &Trajectory::v, "Velocities, shape (steps + 1, num_dofs).")
-        .def_ro("controls", &Trajectory::controls, "As applied, shape (steps, num_controls).")
-        .def_ro("script", &Trajectory::script, "Coordinates of scripted bodies after each step, shape (steps, 7 num_kinematic).")
+    nb::class_<Trajectory>(m, "Trajectory", "States, controls and reports of a rollout. Arrays are read-only views: the gradient is computed from them.")
+        .def_prop_ro("q", [](const Trajectory& t) { return view(t.q); }, "Coordinates, shape (steps + 1, num_q).")
+        .def_prop_ro("v", [](const Trajectory& t) { return view(t.v); }, "Velocities, shape (steps + 1, num_dofs).")
+        .def_prop_ro("controls", [](const Trajectory& t) { return view(t.controls); }, "As applied, shape (steps, num_controls).")
+        .def_prop_ro("script", [](const Trajectory& t) { return view(t.script); }, "Coordinates of scripted bodies after each step, shape (steps, 7 num_kinematic).")
         .def_ro("reports", &Trajectory::reports, "One StepReport per step taken.")
-        .def_prop_ro("model", [](const Trajectory& t) { return std::const_pointer_cast<Model>(t.model); })
-        .def_ro("parameters", &Trajectory::parameters)
+        .def_prop_ro("model", [](const Trajectory& t) { return std::const_pointer_cast<Model>(t.model); }, "The model that moved.")
+        .def_prop_ro("parameters", [](const Trajectory& t) { return Parameters(t.parameters); }, "A copy of the parameters it moved with.")
         .def_prop_ro("contact", [](const Trajectory& t) { return t.contact.description; }, "The contact model and its options as JSON; empty without contact.")
         .def_prop_ro("dt", [](const Trajectory& t) { return t.options.dt; }, "Time step [s].")
         .def_prop_ro("num_steps", &Trajectory::num_steps, "Steps taken.")

@@ -11,6 +11,22 @@ namespace farfield {
 
 using Eigen::Vector3d;
 
+namespace {
+
+/// dt times the error of 1/(2 dt^2) |T - Y|^2_S by the rounding of T, at energies up to `energy`: |T - Y|_S |eps T|_S / dt^2, with
+/// |T - Y|_S <= dt sqrt(2 energy). It matters without gravity, where the energy itself is close to zero.
+double placement_noise(const Model& model, const Parameters& parameters, const Poses& poses, double energy) {
+    double squared_size = parameters.armature.sum();
+    for (std::size_t i = 1; i < poses.size(); ++i) {
+        if (model.bodies()[i].last_dof < 0) continue;
+        const auto m = parameters.moments.row(static_cast<Eigen::Index>(i));
+        squared_size += m[0] * poses[i].position.squaredNorm() + m[4] + m[5] + m[6];
+    }
+    return 4.0 * std::numeric_limits<double>::epsilon() * std::sqrt(2.0 * energy * std::max(squared_size, 0.0));
+}
+
+}  // namespace
+
 JointStep IncrementalPotential::joint_step() const {
     return JointStep{context_->model, context_->parameters, context_->options, *now_, input_->control};
 }
@@ -29,13 +45,19 @@ void IncrementalPotential::begin(const StepContext& context, const State& now, c
     set_inertia_target(model, kinematics_now_, kinematics_previous_, target_);
     if (context.contact) context.contact->begin_step(kinematics_now_.poses, dt, context.parameters, *memory_);
     gradient_noise_ = gravity_scale_ = 0.0;
+    tree_noise_.assign(kinematics_now_.poses.size(), 0.0);
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
     for (std::size_t i = 1; i < kinematics_now_.poses.size(); ++i) {
         if (model.bodies()[i].last_dof < 0) continue;
         const auto m = context.parameters.moments.row(static_cast<Eigen::Index>(i));
         const double reach = (kinematics_now_.poses[i].position - target_.origin[i]).norm();
         gravity_scale_ += context.parameters.gravity.norm() * (m[0] * reach + m.segment<3>(1).norm());
         const double moment = std::max(m[0] * reach + m.segment<3>(1).norm(), m[0] * reach * reach + m[4] + m[5] + m[6]);
-        gradient_noise_ = std::max(gradient_noise_, 64.0 * std::numeric_limits<double>::epsilon() * moment / (dt * dt));
+        gradient_noise_ = std::max(gradient_noise_, 64.0 * epsilon * moment / (dt * dt));
+        // World positions are rounded, so no coordinates bring the inertial forces m x/dt^2 of a tree closer to zero than this.
+        double& tree = tree_noise_[static_cast<std::size_t>(model.bodies()[i].root)];
+        tree += 4.0 * epsilon * m[0] * kinematics_now_.poses[i].position.norm() * std::max(1.0, reach) / (dt * dt);
+        gradient_noise_ = std::max(gradient_noise_, tree);
     }
 }
 
@@ -55,7 +77,8 @@ void IncrementalPotential::derivatives(const Eigen::VectorXd& q) {
     hessian_.setZero(n, n);
     value_ = add_inertia_derivatives(model, context_->parameters, context_->options.dt, target_, kinematics_, inertia_, gradient_, hessian_);
     const double joints = add_joint_derivatives(joint_step(), q, gradient_, hessian_);
-    energy_noise_ = 1e-13 * (std::abs(value_) + std::abs(joints) + gravity_scale_);
+    const double scale = std::abs(value_) + std::abs(joints) + gravity_scale_;
+    energy_noise_ = 1e-13 * scale + placement_noise(model, context_->parameters, kinematics_.poses, scale) / context_->options.dt;
     value_ += joints;
     if (!context_->contact) return;
     hessian_without_contact_ = hessian_;

@@ -61,6 +61,7 @@ class IncrementalPotential {
     contact::ContactGradient contact_gradient_;
     std::vector<Vector6d> twists_, subtree_, applied_;
     double value_ = 0.0, gradient_noise_ = 0.0, energy_noise_ = 0.0, gravity_scale_ = 0.0;
+    std::vector<double> tree_noise_;
     Eigen::VectorXd gradient_;
     Eigen::MatrixXd hessian_, hessian_without_contact_;
 };
