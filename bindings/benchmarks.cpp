@@ -42,10 +42,15 @@ std::tuple<double, double> time_assembly(const Model& model, const Parameters& p
     const StepInput input{model.default_control(), Eigen::VectorXd::Zero(7 * model.num_kinematic())};
     IncrementalPotential objective;
     objective.begin(context, state, input, nullptr);
-    objective.derivatives(state.q);
+    Eigen::VectorXd here = state.q, there;  // taking turns, so that the kinematics are computed every time
+    retract(model, state.q, 0.01 * state.v, there);
     const double started = thread_seconds();
-    for (int k = 0; k < repeats; ++k) objective.derivatives(state.q);
+    for (int k = 0; k < repeats; ++k) {
+        objective.derivatives(there);
+        here.swap(there);
+    }
     const double seconds = (thread_seconds() - started) / repeats;
+    objective.derivatives(state.q);
     return {seconds, objective.value() + objective.gradient().sum() + objective.hessian().sum()};
 }
 

@@ -38,11 +38,12 @@ void IncrementalPotential::begin(const StepContext& context, const State& now, c
     memory_ = memory;
     const Model& model = context.model;
     const double dt = context.options.dt;
+    placed_ = false;
     step_ = -dt * now.v;
     retract(model, now.q, step_, q_previous_);
     forward_kinematics(model, context.parameters, now.q, kinematics_now_);
     forward_kinematics(model, context.parameters, q_previous_, kinematics_previous_);
-    set_inertia_target(model, kinematics_now_, kinematics_previous_, target_);
+    set_inertia_target(model, context.parameters, kinematics_now_, kinematics_previous_, target_);
     if (context.contact) context.contact->begin_step(kinematics_now_.poses, dt, context.parameters, *memory_);
     gradient_noise_ = gravity_scale_ = 0.0;
     tree_noise_.assign(kinematics_now_.poses.size(), 0.0);
@@ -61,8 +62,15 @@ void IncrementalPotential::begin(const StepContext& context, const State& now, c
     }
 }
 
-double IncrementalPotential::energy(const Eigen::VectorXd& q) {
+void IncrementalPotential::place(const Eigen::VectorXd& q) {
+    if (placed_ && placed_q_ == q) return;  // Newton returns to the point its line search has just accepted
     forward_kinematics(context_->model, context_->parameters, q, kinematics_);
+    placed_q_ = q;
+    placed_ = true;
+}
+
+double IncrementalPotential::energy(const Eigen::VectorXd& q) {
+    place(q);
     double value = inertia_energy(context_->model, context_->parameters, context_->options.dt, target_, kinematics_.poses) +
                    joint_energy(joint_step(), q);
     if (context_->contact) value += context_->contact->energy(kinematics_.poses, context_->parameters, *memory_);
@@ -72,7 +80,7 @@ double IncrementalPotential::energy(const Eigen::VectorXd& q) {
 void IncrementalPotential::derivatives(const Eigen::VectorXd& q) {
     const Model& model = context_->model;
     const int n = model.num_dofs();
-    forward_kinematics(model, context_->parameters, q, kinematics_);
+    place(q);
     gradient_.setZero(n);
     hessian_.setZero(n, n);
     value_ = add_inertia_derivatives(model, context_->parameters, context_->options.dt, target_, kinematics_, inertia_, gradient_, hessian_);
@@ -92,8 +100,8 @@ void IncrementalPotential::project_contact() {
     if (!context_->contact) return;
     project_blocks(contact_);
     hessian_ = hessian_without_contact_;
-    Eigen::VectorXd unused = Eigen::VectorXd::Zero(gradient_.size());
-    add_contact_derivatives(context_->model, kinematics_, contact_, contact_scratch_, unused, hessian_);
+    unused_gradient_.setZero(gradient_.size());
+    add_contact_derivatives(context_->model, kinematics_, contact_, contact_scratch_, unused_gradient_, hessian_);
 }
 
 void IncrementalPotential::vjp(const Eigen::VectorXd& q, const Eigen::VectorXd& lambda, Bars& bars, Parameters& gradient) {

@@ -118,6 +118,7 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     normalise_script(model, t.script);
     t.q.resize(steps + 1, model.num_q());
     t.v.resize(steps + 1, model.num_dofs());
+    t.reports.reserve(static_cast<std::size_t>(steps));
     State now = input.state0, next;
     for (const BallCoordinate& c : model.balls()) now.q.segment<4>(c.q).normalize();
     t.q.row(0) = now.q.transpose();
@@ -187,13 +188,17 @@ RolloutGradient rollout_vjp(const Trajectory& t, const LossPartials& partials, c
     StepMemory memory = make_memory(context);
     StepScratch scratch;
     StepBars bars;
+    StepInput input;
+    State now, next = t.state(steps);
     Kinematics kinematics;
     std::vector<Vector6d> wrenches, subtree;
     VectorXd q_bar = VectorXd::Zero(model.num_dofs()), v_bar = VectorXd::Zero(model.num_dofs());
     add_partials(t, partials, steps, kinematics, wrenches, subtree, q_bar, v_bar, g.parameters);
     for (int step = steps - 1; step >= 0; --step) {
-        const State now = t.state(step), next = t.state(step + 1);
-        const StepInput input{t.controls.row(step).transpose(), t.script.row(step).transpose()};
+        now.q = t.q.row(step).transpose();
+        now.v = t.v.row(step).transpose();
+        input.control = t.controls.row(step).transpose();
+        input.script = t.script.row(step).transpose();
         implicit_step_vjp(context, now, input, next, q_bar, v_bar, memory, scratch, bars, g.parameters);
         q_bar = bars.q;
         v_bar = bars.v;
@@ -201,6 +206,7 @@ RolloutGradient rollout_vjp(const Trajectory& t, const LossPartials& partials, c
         g.script.row(step) = bars.script.transpose();
         if (options.policy) options.policy->vjp(step, now, bars.control, q_bar, v_bar, g.policy);
         add_partials(t, partials, step, kinematics, wrenches, subtree, q_bar, v_bar, g.parameters);
+        std::swap(now, next);
     }
     g.q0 = q_bar;
     g.v0 = v_bar;
