@@ -103,10 +103,10 @@ void pull_back_bands(const PairWork& work, const PairFrame& frame, std::vector<d
     for (std::size_t k = work.bands.size(); k-- > 0;) {
         const BandNode& band = work.bands[k];
         if (band.parent >= 0) band_weights[at(band.parent)] += band_weights[k];
-        const double distance_bar = -band_weights[k] * band.blend.first / band.blend.rest;
-        const Vector3d force = distance_bar / band.term.r * (band.term.a - band.term.b);
-        add_force(force, band.term.a - frame.origin_a, previous.a);
-        add_force(-force, band.term.b - frame.origin_b, previous.b);
+        const double distance_bar = -band_weights[k] * band.first / band.rest;
+        const Vector3d force = distance_bar * Eigen::Map<const Vector3d>(band.dr);
+        add_force(force, Eigen::Map<const Vector3d>(band.a) - frame.origin_a, previous.a);
+        add_force(-force, Eigen::Map<const Vector3d>(band.b) - frame.origin_b, previous.b);
     }
 }
 

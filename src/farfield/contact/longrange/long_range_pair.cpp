@@ -74,7 +74,7 @@ void LongRange::pair_energy(const Placed& p, bool with_friction, Memory& memory,
     if (!p.meshes() || !result.finite) return;
     const PairFrame frame = make_frame(*p.rotated_a, *p.rotated_b, p.pose_a->position, p.pose_b->position);
     PairWork& work = scratch.work;
-    traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, work);
+    traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, Wanted::Values, work);
     result.finite = solve_leaves(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, options_.energy_tolerance,
                                  own.planes, work);
     if (!result.finite) return;
@@ -122,7 +122,7 @@ void LongRange::pair_derivatives(const Placed& p, double weight, double coeffici
     if (p.meshes() && result.finite) {
         const PairFrame frame = make_frame(*p.rotated_a, *p.rotated_b, p.pose_a->position, p.pose_b->position);
         PairWork& work = scratch.work;
-        traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, work);
+        traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, Wanted::Derivatives, work);
         result.finite = solve_leaves(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame,
                                      options_.derivative_tolerance, own.planes, work);
         if (!result.finite) return;
@@ -168,7 +168,7 @@ void LongRange::pair_lag(const Placed& p, Memory& memory, PairScratch& scratch) 
     if (!p.meshes()) return;
     const PairFrame frame = make_frame(*p.rotated_a, *p.rotated_b, p.pose_a->position, p.pose_b->position);
     PairWork& work = scratch.work;
-    traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, work);
+    traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, Wanted::Derivatives, work);
     if (!solve_leaves(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, options_.derivative_tolerance, own.planes,
                       work)) {
         refuse_touching(p, 0.5 * (p.pose_a->position + p.pose_b->position - frame.origin_a - frame.origin_b));
