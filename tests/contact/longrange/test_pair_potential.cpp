@@ -5,7 +5,6 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "contact/longrange/precise_pair.hpp"
 #include "contact/longrange/random_pairs.hpp"
 #include "farfield/math/rotation.hpp"
 #include "support/derivative_check.hpp"
