@@ -44,7 +44,8 @@ std::string shape_text(const Array& array) {
 void expect_finite(const double* data, size_t count, const std::string& place, size_t columns) {
     for (size_t k = 0; k < count; ++k) {
         if (std::isfinite(data[k])) continue;
-        const std::string at = columns ? std::to_string(k / columns) + ", " + std::to_string(k % columns) : std::to_string(k);
+        const std::string at =
+            columns ? std::to_string(k / columns) + ", " + std::to_string(k % columns) : std::to_string(k);
         fail(place, ": entry [", at, "] is ", data[k], ", expected finite numbers");
     }
 }
@@ -262,12 +263,8 @@ nb::object show(const Eigen::Quaterniond& value) {
     const std::array<double, 4> wxyz{value.w(), value.x(), value.y(), value.z()};
     return read_only_copy(wxyz.data(), {4});
 }
-nb::object show(const Vertices& value) {
-    return read_only_copy(value.data(), {static_cast<size_t>(value.rows()), 3});
-}
-nb::object show(const Triangles& value) {
-    return read_only_copy(value.data(), {static_cast<size_t>(value.rows()), 3});
-}
+nb::object show(const Vertices& value) { return read_only_copy(value.data(), {static_cast<size_t>(value.rows()), 3}); }
+nb::object show(const Triangles& value) { return read_only_copy(value.data(), {static_cast<size_t>(value.rows()), 3}); }
 nb::object show(const NamePair& value) { return nb::make_tuple(value.first, value.second); }
 
 }  // namespace farfield::python

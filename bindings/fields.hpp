@@ -80,7 +80,7 @@ nb::object show(const std::vector<Value>& values) {
 }
 
 template <class Struct>
-    requires std::is_class_v<Struct>
+requires std::is_class_v<Struct>
 void read(nb::handle value, const std::string& place, Struct& out) {
     if (!nb::isinstance<Struct>(value)) {
         fail(place, ": got ", describe(value), ", expected a ", nb::str(nb::type<Struct>().attr("__name__")).c_str());
@@ -104,7 +104,8 @@ void read(nb::handle value, const std::string& place, std::vector<Value>& out) {
     }
     std::vector<Value> values;
     for (nb::handle item : value) {
-        read(item, place + "[" + std::to_string(values.size()) + "]", values.emplace_back());
+        const std::string entry = place + "[" + std::to_string(values.size()) + "]";
+        read(item, entry, values.emplace_back());
     }
     out = std::move(values);
 }
@@ -121,8 +122,11 @@ struct Field {
 };
 
 template <class T, class Value>
-Field<T> field(const char* name, Value T::* member, const char* doc) {
-    return {name, Spelling<Value>::in(), Spelling<Value>::out(), doc,
+Field<T> field(const char* name, Value T::*member, const char* doc) {
+    return {name,
+            Spelling<Value>::in(),
+            Spelling<Value>::out(),
+            doc,
             [member](const T& self) { return show(self.*member); },
             [member](T& self, nb::handle value, const std::string& place) { read(value, place, self.*member); }};
 }
@@ -196,9 +200,12 @@ void bind_setters(nb::class_<T>& class_, const Table<T>& table) {
     for (const Field<T>& f : table->fields()) {
         class_.def_prop_rw(
             f.name.c_str(), [get = f.get](const T& self) { return get(self); },
-            [set = f.set, place = table->type_name() + ": " + f.name](T& self, nb::handle value) { set(self, value, place); },
+            [set = f.set, place = table->type_name() + ": " + f.name](T& self, nb::handle value) {
+                set(self, value, place);
+            },
             nb::for_getter(nb::sig(("def " + f.name + "(self) -> " + f.returns).c_str())),
-            nb::for_setter(nb::sig(("def " + f.name + "(self, value: " + f.accepts + ") -> None").c_str())), f.doc.c_str());
+            nb::for_setter(nb::sig(("def " + f.name + "(self, value: " + f.accepts + ") -> None").c_str())),
+            f.doc.c_str());
     }
 }
 
@@ -245,11 +252,11 @@ Table<T> bind_fields(nb::class_<T>& class_, const char* type_name, std::vector<F
     return table;
 }
 
-#define FARFIELD_SPELLING(Type, In, Out)                   \
-    template <>                                            \
-    struct Spelling<Type> {                                \
-        static std::string in() { return In; }             \
-        static std::string out() { return Out; }           \
+#define FARFIELD_SPELLING(Type, In, Out)         \
+    template <>                                  \
+    struct Spelling<Type> {                      \
+        static std::string in() { return In; }   \
+        static std::string out() { return Out; } \
     }
 FARFIELD_SPELLING(double, "float", "float");
 FARFIELD_SPELLING(int, "int", "int");

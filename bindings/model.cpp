@@ -179,25 +179,30 @@ void bind_model(nb::module_& m) {
             return "Model('" + x.scene().name + "', bodies=" + std::to_string(x.num_bodies()) + ", dofs=" + std::to_string(x.num_dofs()) +
                    ", controls=" + std::to_string(x.num_controls()) + ")";
         })
-        .def("__reduce__", [](const Model& x) {
+        .def("__getstate__", [](const Model& x) {
             const std::string bytes = model_to_bytes(x, x.default_parameters());
-            return nb::make_tuple(nb::module_::import_("farfield._core").attr("_model_from_pickle"), nb::make_tuple(nb::bytes(bytes.data(), bytes.size())));
+            return nb::bytes(bytes.data(), bytes.size());
+        })
+        .def("__setstate__", [](Model& self, const nb::bytes& bytes) {
+            new (&self) Model(*model_from_bytes(std::string_view(bytes.c_str(), bytes.size())).model);
         });
-    m.def("_model_from_pickle", [](const nb::bytes& bytes) {
-        return std::const_pointer_cast<Model>(model_from_bytes(std::string_view(bytes.c_str(), bytes.size())).model);
-    }, "bytes"_a);
 
     m.def("build_model", [](const Scene& scene) { return std::const_pointer_cast<Model>(build_model(scene)); }, "scene"_a,
           "Compiles a Scene. Raises ValueError naming the element, its value and what was expected.");
     m.def("zero_parameters", &zero_parameters, "model"_a, "Parameters of the model's sizes, all zero.");
     m.def("forward_kinematics", [](const Model& model, const Parameters& parameters, const VectorXd& q) {
+        validate(model, parameters, "forward_kinematics: parameters");
         validate(model, State{q, VectorXd::Zero(model.num_dofs())}, "forward_kinematics");
         Kinematics kinematics;
         forward_kinematics(model, parameters, q, kinematics);
         return pose_rows(kinematics.poses);
     }, "model"_a, "parameters"_a, "q"_a, "World placement of every body, shape (num_bodies, 7): position [m], quaternion (w, x, y, z).");
     m.def("retract", [](const Model& model, const VectorXd& q, const VectorXd& delta) {
-        validate(model, State{q, delta}, "retract");
+        validate(model, State{q, VectorXd::Zero(model.num_dofs())}, "retract");
+        if (delta.size() != model.num_dofs()) fail("retract: delta has ", delta.size(), " entries, expected ", model.num_dofs());
+        for (Eigen::Index k = 0; k < delta.size(); ++k) {
+            if (!std::isfinite(delta[k])) fail("retract: delta[", k, "] = ", delta[k], ", expected a finite number");
+        }
         VectorXd out;
         retract(model, q, delta, out);
         return out;

@@ -20,7 +20,8 @@ namespace {
 void bind_enums(nb::module_& m) {
     nb::enum_<JointType>(m, "JointType", "How a body moves against its parent.")
         .value("Fixed", JointType::Fixed, "No freedom.")
-        .value("Free", JointType::Free, "Child of the world: q = (x, y, z, qw, qx, qy, qz), v = (world linear, body angular).")
+        .value("Free", JointType::Free,
+               "Child of the world: q = (x, y, z, qw, qx, qy, qz), v = (world linear, body angular).")
         .value("Ball", JointType::Ball, "q = (qw, qx, qy, qz), v = body angular velocity.")
         .value("Universal", JointType::Universal, "Hinge about `axis`, then about `axis2`.")
         .value("Hinge", JointType::Hinge, "Rotation about `axis` [rad].")
@@ -44,10 +45,10 @@ void bind_enums(nb::module_& m) {
 
 void bind_moments(nb::module_& m) {
     nb::class_<Moments> class_(m, "Moments", "Mass moments of a rigid body up to second order, in its own frame.");
-    bind_fields<Moments>(class_, "Moments",
-                         {field("mass", &Moments::mass, "Mass [kg]."),
-                          field("first", &Moments::first, "Sum of m x [kg m], shape (3,)."),
-                          field("second", &Moments::second, "Sum of m x x^T [kg m^2], shape (3, 3).")});
+    bind_fields<Moments>(
+        class_, "Moments",
+        {field("mass", &Moments::mass, "Mass [kg]."), field("first", &Moments::first, "Sum of m x [kg m], shape (3,)."),
+         field("second", &Moments::second, "Sum of m x x^T [kg m^2], shape (3, 3).")});
     class_.def_static(
         "from_inertia",
         [](nb::handle mass, nb::handle center, nb::handle inertia) {
@@ -60,8 +61,10 @@ void bind_moments(nb::module_& m) {
             return moments_from_inertia(m_value, c_value, i_value, "Moments.from_inertia");
         },
         nb::kw_only(), "mass"_a, "center"_a, "inertia"_a,
-        nb::sig("def from_inertia(*, mass: float, center: numpy.typing.ArrayLike, inertia: numpy.typing.ArrayLike) -> Moments"),
-        "From the mass [kg], the centre of mass [m], shape (3,), and the rotational inertia about it [kg m^2], shape (3, 3).");
+        nb::sig("def from_inertia(*, mass: float, center: numpy.typing.ArrayLike, inertia: numpy.typing.ArrayLike) -> "
+                "Moments"),
+        "From the mass [kg], the centre of mass [m], shape (3,), and the rotational inertia about it [kg m^2], shape "
+        "(3, 3).");
     class_.def_static(
         "from_vector",
         [](nb::handle values) {
@@ -78,7 +81,8 @@ void bind_moments(nb::module_& m) {
         "The ten numbers m, hx, hy, hz, Sxx, Syy, Szz, Sxy, Sxz, Syz.");
     class_.def_prop_ro(
         "center", [](const Moments& self) { return show(self.center()); },
-        nb::for_getter(nb::sig("def center(self) -> numpy.typing.NDArray[numpy.float64]")), "Centre of mass [m], shape (3,).");
+        nb::for_getter(nb::sig("def center(self) -> numpy.typing.NDArray[numpy.float64]")),
+        "Centre of mass [m], shape (3,).");
     class_.def_prop_ro(
         "inertia", [](const Moments& self) { return show(self.inertia()); },
         nb::for_getter(nb::sig("def inertia(self) -> numpy.typing.NDArray[numpy.float64]")),
@@ -87,29 +91,33 @@ void bind_moments(nb::module_& m) {
 
 Table<TriangleMesh> bind_mesh(nb::module_& m) {
     nb::class_<TriangleMesh> class_(m, "TriangleMesh", "Triangles as given: never made convex, decimated or moved.");
-    auto table = bind_fields<TriangleMesh>(
-        class_, "TriangleMesh",
-        {field("name", &TriangleMesh::name, "Name used in error texts and by Shape lookups."),
-         field("vertices", &TriangleMesh::vertices, "Vertices [m], shape (n, 3)."),
-         field("triangles", &TriangleMesh::triangles, "Vertex indices, shape (t, 3), counter-clockwise seen from outside.")});
-    class_.def("validate", [](const TriangleMesh& self) { validate(self); },
-               "Raises ValueError for an empty mesh, an index out of range or a degenerate triangle.");
-    class_.def_prop_ro("is_watertight", [](const TriangleMesh& self) { return is_watertight(self); },
-                       "Every edge is shared by exactly two triangles of opposite orientation.");
+    auto table =
+        bind_fields<TriangleMesh>(class_, "TriangleMesh",
+                                  {field("name", &TriangleMesh::name, "Name used in error texts and by Shape lookups."),
+                                   field("vertices", &TriangleMesh::vertices, "Vertices [m], shape (n, 3)."),
+                                   field("triangles", &TriangleMesh::triangles,
+                                         "Vertex indices, shape (t, 3), counter-clockwise seen from outside.")});
+    class_.def(
+        "validate", [](const TriangleMesh& self) { validate(self); },
+        "Raises ValueError for an empty mesh, an index out of range or a degenerate triangle.");
+    class_.def_prop_ro(
+        "is_watertight", [](const TriangleMesh& self) { return is_watertight(self); },
+        "Every edge is shared by exactly two triangles of opposite orientation.");
     class_.def(
         "moments", [](const TriangleMesh& self, double density) { return solid_moments(self, density); }, nb::kw_only(),
-        "density"_a, "Moments of the solid bounded by this mesh, of uniform `density` [kg/m^3]; the mesh must be watertight.");
+        "density"_a,
+        "Moments of the solid bounded by this mesh, of uniform `density` [kg/m^3]; the mesh must be watertight.");
     return table;
 }
 
 Table<Joint> bind_joint(nb::module_& m) {
     nb::class_<Range> range(m, "Range", "Limits of a coordinate [rad or m].");
-    bind_fields<Range>(range, "Range", {field("lower", &Range::lower, "Lower end."), field("upper", &Range::upper, "Upper end.")});
+    bind_fields<Range>(range, "Range",
+                       {field("lower", &Range::lower, "Lower end."), field("upper", &Range::upper, "Upper end.")});
     nb::class_<Joint> class_(m, "Joint", "One joint of a body.");
     return bind_fields<Joint>(
         class_, "Joint",
-        {field("name", &Joint::name, "Unique in the scene."),
-         field("type", &Joint::type, "A JointType or its name."),
+        {field("name", &Joint::name, "Unique in the scene."), field("type", &Joint::type, "A JointType or its name."),
          field("anchor", &Joint::anchor, "A point on the axis, body frame [m], shape (3,)."),
          field("axis", &Joint::axis, "Direction, body frame, shape (3,); normalised when the model is built."),
          field("axis2", &Joint::axis2, "Second axis of a universal joint, shape (3,)."),
@@ -144,7 +152,8 @@ Table<Shape> bind_shape(nb::module_& m) {
          field("body", &Shape::body, "Index of the body that carries it."),
          field("type", &Shape::type, "A ShapeType or its name."),
          field("size", &Shape::size,
-               "[m], shape (3,): box half extents; sphere (radius); capsule and cylinder (radius, half length) along z; ellipsoid "
+               "[m], shape (3,): box half extents; sphere (radius); capsule and cylinder (radius, half length) along "
+               "z; ellipsoid "
                "half axes. A half-space is z <= 0 of its own frame."),
          field("position", &Shape::position, "In the body frame [m], shape (3,)."),
          field("orientation", &Shape::orientation, "Quaternion (w, x, y, z) in the body frame, shape (4,)."),
@@ -167,7 +176,8 @@ Table<Actuator> bind_actuator(nb::module_& m) {
          field("joint", &Actuator::joint, "Name of the driven joint."),
          field("kp", &Actuator::kp, "Position gain [N m/rad or N/m]."),
          field("kd", &Actuator::kd, "Velocity gain [N m s/rad or N s/m]."),
-         field("gear", &Actuator::gear, "Empty: one control per degree of freedom. Else one entry per degree of freedom, one control."),
+         field("gear", &Actuator::gear,
+               "Empty: one control per degree of freedom. Else one entry per degree of freedom, one control."),
          field("position_input", &Actuator::position_input, "Pd: the position target is a control."),
          field("velocity_input", &Actuator::velocity_input, "Pd: the velocity target is a control."),
          field("control_range", &Actuator::control_range, "Informative, not clamped (a clamp has no gradient).")});
@@ -184,11 +194,11 @@ Table<Tie> bind_tie(nb::module_& m) {
 
 Table<Keyframe> bind_keyframe(nb::module_& m) {
     nb::class_<Keyframe> class_(m, "Keyframe", "A named state; empty arrays mean the defaults.");
-    return bind_fields<Keyframe>(class_, "Keyframe",
-                                 {field("name", &Keyframe::name, "Name."),
-                                  field("q", &Keyframe::q, "Coordinates, shape (num_q,) or (0,)."),
-                                  field("v", &Keyframe::v, "Velocities, shape (num_dofs,) or (0,)."),
-                                  field("control", &Keyframe::control, "Controls, shape (num_controls,) or (0,).")});
+    return bind_fields<Keyframe>(
+        class_, "Keyframe",
+        {field("name", &Keyframe::name, "Name."), field("q", &Keyframe::q, "Coordinates, shape (num_q,) or (0,)."),
+         field("v", &Keyframe::v, "Velocities, shape (num_dofs,) or (0,)."),
+         field("control", &Keyframe::control, "Controls, shape (num_controls,) or (0,).")});
 }
 
 /// The index of an element given by index or by name.
@@ -231,7 +241,8 @@ void expect_joint(const Scene& scene, const std::string& name, const std::string
 template <class T>
 void expect_new_name(const std::vector<T>& elements, const std::string& name, const std::string& place) {
     for (size_t k = 0; k < elements.size(); ++k) {
-        if (elements[k].name == name) fail(place, ": name '", name, "' is taken by element ", k, ", expected a new name");
+        if (elements[k].name == name)
+            fail(place, ": name '", name, "' is taken by element ", k, ", expected a new name");
     }
 }
 
@@ -276,8 +287,8 @@ void bind_tree_builders(nb::class_<Scene>& class_, const SceneTables& tables) {
             if (body.name.empty()) body.name = "body" + std::to_string(self.bodies.size());
             expect_new_name(self.bodies, body.name, "Scene.add_body");
             if (body.parent < 0 || body.parent >= static_cast<int>(self.bodies.size())) {
-                fail("Scene.add_body: Body '", body.name, "': parent ", body.parent, ", expected an earlier body, 0 to ",
-                     self.bodies.size() - 1);
+                fail("Scene.add_body: Body '", body.name, "': parent ", body.parent,
+                     ", expected an earlier body, 0 to ", self.bodies.size() - 1);
             }
             return append(self.bodies, std::move(body));
         },
@@ -305,14 +316,17 @@ void bind_tree_builders(nb::class_<Scene>& class_, const SceneTables& tables) {
             shape.body = index_of(self.bodies, body, "Scene.add_shape: body");
             resolve(fields, "mesh", self.meshes, "Scene.add_shape");
             table->assign(shape, fields);
-            if (shape.type == ShapeType::Mesh && (shape.mesh < 0 || shape.mesh >= static_cast<int>(self.meshes.size()))) {
-                fail("Scene.add_shape: Shape '", shape.name, "': mesh ", shape.mesh, ", expected the index of one of the ",
-                     self.meshes.size(), " meshes");
+            if (shape.type == ShapeType::Mesh &&
+                (shape.mesh < 0 || shape.mesh >= static_cast<int>(self.meshes.size()))) {
+                fail("Scene.add_shape: Shape '", shape.name, "': mesh ", shape.mesh,
+                     ", expected the index of one of the ", self.meshes.size(), " meshes");
             }
             return append(self.shapes, std::move(shape));
         },
         "body"_a, "fields"_a,
-        nb::sig(("def add_shape(self, body: int | str, *, " + by_name_too(tables.shape->parameters(), "mesh") + ") -> int").c_str()),
+        nb::sig(
+            ("def add_shape(self, body: int | str, *, " + by_name_too(tables.shape->parameters(), "mesh") + ") -> int")
+                .c_str()),
         "Appends a Shape to the body and returns its index; `mesh` is an index or a name.");
     class_.def(
         "add_mesh",
@@ -358,23 +372,27 @@ void bind_other_builders(nb::class_<Scene>& class_, const SceneTables& tables) {
         },
         nb::sig(("def add_keyframe(self, *, " + tables.keyframe->parameters() + ") -> int").c_str()),
         "Appends a Keyframe and returns its index.");
-    const auto def_pairing = [&class_](const char* name, std::vector<NamePair> Scene::* list, const char* doc) {
+    const auto def_pairing = [&class_](const char* name, std::vector<NamePair> Scene::*list, const char* doc) {
         const std::string place = std::string("Scene.") + name;
         class_.def(
             name,
             [list, place](Scene& self, nb::handle a, nb::handle b) {
-                const int first = index_of(self.bodies, a, place + ": a"), second = index_of(self.bodies, b, place + ": b");
+                const int first = index_of(self.bodies, a, place + ": a"),
+                          second = index_of(self.bodies, b, place + ": b");
                 (self.*list).emplace_back(self.bodies[size_t(first)].name, self.bodies[size_t(second)].name);
             },
-            "a"_a, "b"_a, nb::sig((std::string("def ") + name + "(self, a: int | str, b: int | str) -> None").c_str()), doc);
+            "a"_a, "b"_a, nb::sig((std::string("def ") + name + "(self, a: int | str, b: int | str) -> None").c_str()),
+            doc);
     };
     def_pairing("exclude", &Scene::exclude_contacts, "The two bodies (indices or names) never touch.");
-    def_pairing("include", &Scene::include_contacts, "The two bodies (indices or names) may touch whatever other rules say.");
+    def_pairing("include", &Scene::include_contacts,
+                "The two bodies (indices or names) may touch whatever other rules say.");
 }
 
 /// replace_body("torso", position=...): writes a changed element back into the scene.
 template <class T>
-void bind_replace(nb::class_<Scene>& class_, const std::string& name, std::vector<T> Scene::* list, const Table<T>& table) {
+void bind_replace(nb::class_<Scene>& class_, const std::string& name, std::vector<T> Scene::*list,
+                  const Table<T>& table) {
     class_.def(
         name.c_str(),
         [list, table, place = "Scene." + name](Scene& self, nb::handle which, nb::kwargs changes) {
@@ -400,8 +418,9 @@ void bind_lookups(nb::class_<Scene>& class_, const SceneTables& tables) {
         nb::sig(("def replace_joint(self, joint: str, *, " + tables.joint->parameters() + ") -> None").c_str()),
         "Changes fields of the joint with this name.");
     class_.def(
-        "body_index", [](const Scene& self, nb::handle body) { return index_of(self.bodies, body, "Scene.body_index"); },
-        "body"_a, nb::sig("def body_index(self, body: int | str) -> int"), "Index of the body with this name.");
+        "body_index",
+        [](const Scene& self, nb::handle body) { return index_of(self.bodies, body, "Scene.body_index"); }, "body"_a,
+        nb::sig("def body_index(self, body: int | str) -> int"), "Index of the body with this name.");
     class_.def_prop_ro(
         "joints",
         [](const Scene& self) {
@@ -426,23 +445,23 @@ void bind_scene(nb::module_& m) {
     tables.actuator = bind_actuator(m);
     tables.tie = bind_tie(m);
     tables.keyframe = bind_keyframe(m);
-    nb::class_<Scene> class_(m, "Scene",
-                             "The plain description of a world. SI units; quaternions are (w, x, y, z); body 0 is the world.\n\n"
-                             "Its lists are read as tuples of copies; change them by add_..., replace_..., or by assigning a "
-                             "whole new list.");
-    const Table<Scene> table =
-        bind_fields<Scene>(class_, "Scene",
-                       {field("name", &Scene::name, "Name of the scene."),
-                        field("gravity", &Scene::gravity, "[m/s^2], shape (3,)."),
-                        field("bodies", &Scene::bodies, "Bodies; the first is the world."),
-                        field("meshes", &Scene::meshes, "Meshes that shapes refer to by index."),
-                        field("shapes", &Scene::shapes, "Shapes on bodies."),
-                        field("actuators", &Scene::actuators, "Actuators; their controls follow in this order."),
-                        field("ties", &Scene::ties, "Linear ties between joints."),
-                        field("exclude_contacts", &Scene::exclude_contacts, "Pairs of body names that never touch."),
-                        field("include_contacts", &Scene::include_contacts, "Pairs of body names that may touch."),
-                        field("keyframes", &Scene::keyframes, "Named states."),
-                        field("warnings", &Scene::warnings, "What an importer could not carry over.")});
+    nb::class_<Scene> class_(
+        m, "Scene",
+        "The plain description of a world. SI units; quaternions are (w, x, y, z); body 0 is the world.\n\n"
+        "Its lists are read as tuples of copies; change them by add_..., replace_..., or by assigning a "
+        "whole new list.");
+    const Table<Scene> table = bind_fields<Scene>(
+        class_, "Scene",
+        {field("name", &Scene::name, "Name of the scene."), field("gravity", &Scene::gravity, "[m/s^2], shape (3,)."),
+         field("bodies", &Scene::bodies, "Bodies; the first is the world."),
+         field("meshes", &Scene::meshes, "Meshes that shapes refer to by index."),
+         field("shapes", &Scene::shapes, "Shapes on bodies."),
+         field("actuators", &Scene::actuators, "Actuators; their controls follow in this order."),
+         field("ties", &Scene::ties, "Linear ties between joints."),
+         field("exclude_contacts", &Scene::exclude_contacts, "Pairs of body names that never touch."),
+         field("include_contacts", &Scene::include_contacts, "Pairs of body names that may touch."),
+         field("keyframes", &Scene::keyframes, "Named states."),
+         field("warnings", &Scene::warnings, "What an importer could not carry over.")});
     bind_setters(class_, table);
     bind_tree_builders(class_, tables);
     bind_other_builders(class_, tables);

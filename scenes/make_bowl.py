@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def bowl() -> tuple[list[tuple[float, float, float]], list[tuple[int, int, int]]
         for sector in range(SECTORS):
             following = (sector + 1) % SECTORS
             faces = [(pole, shell[0] + following, shell[0] + sector)]
-            for lower, upper in zip(shell, shell[1:], strict=False):
+            for lower, upper in itertools.pairwise(shell):
                 faces += _quad(lower + sector, lower + following, upper + following, upper + sector)
             triangles += [face[::-1] if flip else face for face in faces]
     outer, inner = rings[0][1][-1], rings[1][1][-1]

@@ -75,37 +75,33 @@ struct Case {
 
 /// Smallest distance of one pair by comparing all triangles; distances above `limit` are not told apart.
 double brute_distance(const CollisionBody& a, const Pose& pose_a, const CollisionBody& b, const Pose& pose_b, double limit) {
-    struct Ball {
+    struct Boxed {
         Triangle triangle;
-        Vector3d centre;
-        double radius;
+        Eigen::AlignedBox3d box;
     };
     const auto place = [](const CollisionBody& body, const Pose& pose) {
-        std::vector<Ball> out;
+        std::vector<Boxed> out;
         for (Eigen::Index t = 0; t < body.mesh.triangles.rows(); ++t) {
-            Ball ball;
-            for (int k = 0; k < 3; ++k) ball.triangle[static_cast<std::size_t>(k)] = pose * Vector3d(body.mesh.vertices.row(body.mesh.triangles(t, k)).transpose());
-            ball.centre = (ball.triangle[0] + ball.triangle[1] + ball.triangle[2]) / 3.0;
-            ball.radius = 0.0;
-            for (const Vector3d& p : ball.triangle) ball.radius = std::max(ball.radius, (p - ball.centre).norm());
-            out.push_back(ball);
+            Boxed boxed;
+            for (int k = 0; k < 3; ++k) boxed.triangle[static_cast<std::size_t>(k)] = pose * Vector3d(body.mesh.vertices.row(body.mesh.triangles(t, k)).transpose());
+            for (const Vector3d& p : boxed.triangle) boxed.box.extend(p);
+            out.push_back(boxed);
         }
         return out;
     };
     const auto first = place(a, pose_a), second = place(b, pose_b);
     double best = limit;
-    for (const Ball& s : first) {
-        for (const Ball& t : second) {
-            const double far = best + s.radius + t.radius;
-            if ((s.centre - t.centre).squaredNorm() > far * far) continue;
+    for (const Boxed& s : first) {
+        for (const Boxed& t : second) {
+            if (s.box.squaredExteriorDistance(t.box) > best * best) continue;
             const TriangleTriangleDistance found = triangle_triangle_distance(s.triangle, t.triangle);
             best = std::min(best, found.intersect ? 0.0 : std::sqrt(found.squared_distance));
         }
     }
     for (const auto& [plane, plane_pose, body] : {std::tuple(&a, &pose_a, &second), std::tuple(&b, &pose_b, &first)}) {
         for (const HalfSpace& half : plane->half_spaces) {
-            for (const Ball& ball : *body) {
-                for (const Vector3d& p : ball.triangle) best = std::min(best, half.normal.dot(plane_pose->inverse() * p) - half.offset);
+            for (const Boxed& boxed : *body) {
+                for (const Vector3d& p : boxed.triangle) best = std::min(best, half.normal.dot(plane_pose->inverse() * p) - half.offset);
             }
         }
     }
@@ -336,6 +332,151 @@ TEST_CASE("without the bounds of bending the checker finds collisions") {
     }
     MESSAGE(violations << " of " << total << " motions violate their certificate");
     CHECK(violations > total / 50);
+}
+
+TEST_CASE("gaps are lower bounds and at least nine tenths of the distance") {
+    for (const Case& hard : hard_cases()) {
+        Random random(23);
+        const CollisionFilter filter(*hard.model);
+        const auto& bodies = hard.model->collision().bodies;
+        Kinematics start;
+        for (int trial = 0; trial < 10; ++trial) {
+            forward_kinematics(*hard.model, hard.model->default_parameters(), hard.draw(random).q, start);
+            for (std::size_t p = 0; p < hard.model->collision().pairs.size(); ++p) {
+                const auto a = static_cast<std::size_t>(hard.model->collision().pairs[p].a), b = static_cast<std::size_t>(hard.model->collision().pairs[p].b);
+                const double brute = brute_distance(bodies[a], start.poses[a], bodies[b], start.poses[b], 1e9);
+                const double gap = filter.gap_lower_bound(static_cast<int>(p), start.poses);
+                CHECK(gap <= std::max(0.0, brute));
+                CHECK(gap >= 0.9 * brute - 1e-13);
+            }
+        }
+    }
+}
+
+TEST_CASE("twenty sliding planks keep the full step") {
+    Random random(24);
+    for (const double gap : {1e-3, 1e-4, 1e-5}) {
+        Scene scene;
+        double height = 0.1 + gap;
+        for (int k = 0; k < 20; ++k, height += 0.2 + gap) {
+            add_free_body(scene, "plank " + std::to_string(k), make_box({1.0, 0.2, 0.1}), {0.05 * k, 0.0, height});
+        }
+        scene.shapes.push_back(Shape{.name = "ground", .body = 0, .type = ShapeType::HalfSpace});
+        const auto model = build_model(scene);
+        const CollisionFilter filter(*model);
+        FilterMemory memory;
+        Kinematics start;
+        forward_kinematics(*model, model->default_parameters(), model->default_state().q, start);
+        int shortened = 0;
+        for (int trial = 0; trial < 50; ++trial) {
+            const double size = std::pow(10.0, uniform(random, -4.0, -2.0));
+            VectorXd delta = VectorXd::Zero(120);
+            for (int k = 0; k < 20; ++k) {
+                delta[6 * k] = size * normal(random);
+                delta[6 * k + 1] = size * normal(random);
+                delta[6 * k + 5] = size * normal(random);
+            }
+            const CollisionFilter::Result result = filter.max_step(start, delta, {}, memory);
+            shortened += result.alpha < 1.0;
+            CHECK(result.certified_gap >= 0.1 * 0.89 * gap);
+        }
+        CHECK(shortened == 0);
+    }
+}
+
+TEST_CASE("a thin plate at 60 m/s does not pass") {
+    Random random(25);
+    for (const double thickness : {0.0, 5e-4}) {
+        const TriangleMesh plate = thickness > 0.0 ? make_box({0.5, 0.4, thickness}) : make_sheet(0.5, 0.4);
+        const auto model = two_bodies(plate, plate);
+        Checker checker(*model, {});
+        for (int jitter = 0; jitter < 10; ++jitter) {  // 60 m/s for 10 ms, from 0.1 m away
+            const Pose above{exp_rotation(0.01 * Vector3d(normal_vector(random, 3))), {0.01 * normal(random), 0.0, 0.1}};
+            const Motion motion = free_pair(Pose{}, Vector6d::Zero(), above, step({0.0, 0.0, -0.6}, 0.1 * Vector3d(normal_vector(random, 3))));
+            REQUIRE(checker.run(motion));
+            CHECK(checker.alpha() > 0.05);
+            CHECK(checker.alpha() < 0.1 / 0.6);
+            CHECK_FALSE(checker.violated(motion, 50));
+            CHECK(checker.result().limiting_a == 1);
+            CHECK(checker.result().limiting_b == 2);
+        }
+    }
+}
+
+TEST_CASE("the result depends on nothing but its inputs") {
+    for (const Case& hard : hard_cases()) {
+        Random random(26);
+        const CollisionFilter filter(*hard.model), again(*hard.model);
+        FilterMemory first, second;
+        Kinematics start;
+        for (int trial = 0; trial < 20; ++trial) {
+            const Motion motion = hard.draw(random);
+            forward_kinematics(*hard.model, hard.model->default_parameters(), motion.q, start);
+            const auto one = filter.max_step(start, motion.delta, {}, first), two = again.max_step(start, motion.delta, {}, second);
+            CHECK(one.alpha == two.alpha);
+            CHECK(one.certified_gap == two.certified_gap);
+        }
+    }
+}
+
+TEST_CASE("an intersecting start is named") {
+    Scene scene;
+    add_free_body(scene, "ring", make_torus(0.5, 0.1, 12, 6), {0.0, 0.0, 2.0});
+    add_free_body(scene, "bar", make_box({0.5, 0.05, 0.05}), {0.0, 0.0, 4.0});
+    add_free_body(scene, "case", make_box({0.3, 0.3, 0.3}), {0.0, 5.0, 4.0});
+    scene.shapes.push_back(Shape{.name = "ground", .body = 0, .type = ShapeType::HalfSpace});
+    const auto model = build_model(scene);
+    const CollisionFilter filter(*model);
+    Kinematics start;
+    VectorXd q = model->default_state().q;
+    const auto find = [&] {
+        forward_kinematics(*model, model->default_parameters(), q, start);
+        return filter.find_intersection(start.poses);
+    };
+    CHECK_FALSE(find().has_value());
+
+    q.segment<3>(7) << 0.5, 0.0, 2.0;  // the bar across the ring
+    auto found = find();
+    REQUIRE(found);
+    CHECK(found->a == 1);
+    CHECK(found->b == 2);
+    CHECK_FALSE(found->inside);
+    CHECK(std::abs(found->point.head<2>().norm() - 0.5) < 0.12);
+    FilterMemory memory;
+    const auto refused = filter.max_step(start, VectorXd::Constant(model->num_dofs(), 1e-3), {}, memory);
+    CHECK(refused.alpha == 0.0);
+    CHECK(refused.certified_gap == 0.0);
+    CHECK(refused.limiting_a == 1);
+    CHECK(refused.limiting_b == 2);
+
+    q.segment<3>(7) << 0.0, 0.0, 2.0;  // in the hole of the ring: apart
+    q[7 + 2] = 2.9;
+    CHECK_FALSE(find().has_value());
+
+    q.segment<3>(7) << 0.0, 0.0, 0.04;
+    found = find();
+    REQUIRE(found);
+    CHECK(found->a == 0);
+    CHECK(found->b == 2);
+    CHECK(found->point.z() == doctest::Approx(-0.01));
+
+    q.segment<3>(7) << 0.0, 0.0, 6.0;
+    scene.meshes[1] = make_box({0.05, 0.05, 0.05});
+    const auto small = build_model(scene);
+    q.segment<3>(7) << 0.0, 5.0, 4.0;  // a small box inside the case
+    forward_kinematics(*small, small->default_parameters(), q, start);
+    found = CollisionFilter(*small).find_intersection(start.poses);
+    REQUIRE(found);
+    CHECK(found->a == 2);
+    CHECK(found->b == 3);
+    CHECK(found->inside);
+}
+
+TEST_CASE("filter options are checked") {
+    const auto model = two_bodies(make_sheet(1.0, 1.0), make_sheet(1.0, 1.0));
+    CHECK_THROWS_AS(CollisionFilter(*model, FilterOptions{.keep = 0.0}), std::invalid_argument);
+    CHECK_THROWS_AS(CollisionFilter(*model, FilterOptions{.tolerance = 1.0}), std::invalid_argument);
+    CHECK_THROWS_AS(CollisionFilter(*model, FilterOptions{.curvature_scale = -1.0}), std::invalid_argument);
 }
 
 }  // namespace farfield

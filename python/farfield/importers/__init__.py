@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenes from robot files: MJCF and URDF, through the MuJoCo compiler.
 
-``load_scene(path)`` returns a Scene and a list of warnings. What cannot be carried over is named, element by element: in an
-error when forces or constraints would be lost, else in a warning.
+``load_scene(path)`` returns a Scene and a list of warnings. What cannot be carried over is named, element by element:
+in an error when forces or constraints would be lost, else in a warning.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def import_file(
 
     Args:
         path: The file.
-        package_dirs: URDF: folders that hold the packages of package:// URIs, searched before the folders above the file.
+        package_dirs: URDF: folders that hold the packages of package:// URIs, searched before those above the file.
         floating_base: URDF: gives the root link a free joint; it is fixed to the world otherwise.
         timeout: Longest time for the MuJoCo compiler [s].
 
@@ -61,7 +61,10 @@ def import_file(
         raise SceneFileError(f"{source}: no such file")
     report = Report(source)
     if urdf.root_tag(source) == "robot":
-        with urdf.prepared(source, package_dirs=package_dirs, floating_base=floating_base, report=report) as (file, edits):
+        with urdf.prepared(source, package_dirs=package_dirs, floating_base=floating_base, report=report) as (
+            file,
+            edits,
+        ):
             model = compile_file(file, source=source, edits=edits, timeout=timeout)
             scene = mjcf.build_scene(model, report)
     else:
@@ -69,7 +72,9 @@ def import_file(
             raise SceneFileError(f"{source}: floating_base is for URDF; an MJCF file states its own <freejoint/>")
         model = compile_file(source.resolve(), source=source, edits={}, timeout=timeout)
         scene = mjcf.build_scene(model, report)
+    options = {"timestep": float(model.options["values"]["timestep"]), "source_path": str(source)}
+    if not options["timestep"] > 0.0:
+        raise SceneFileError(f"{source}: option timestep: {options['timestep']:g}, expected > 0 [s]")
     if not model.name:
         scene.name = source.stem
-    options = {"timestep": float(model.options["values"]["timestep"]), "source_path": str(source)}
     return Imported(scene=scene, warnings=report.warnings, options=options)

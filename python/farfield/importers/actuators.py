@@ -54,7 +54,13 @@ def _refusal(model: Compiled, k: int) -> str | None:
             return f"{field.removeprefix('actuator_')} {value}; expected {' or '.join(allowed)}"
     if "actuator_ctrlnum" in model.arrays and model["actuator_ctrlnum"][k] != 1:
         return f"{int(model['actuator_ctrlnum'][k])} controls; expected 1"
-    for field in ("actuator_delay", "actuator_armature", "actuator_damping", "actuator_dampingpoly", "actuator_history"):
+    for field in (
+        "actuator_delay",
+        "actuator_armature",
+        "actuator_damping",
+        "actuator_dampingpoly",
+        "actuator_history",
+    ):
         if field in model.arrays and np.any(model[field][k] != 0.0):
             return f"{field.removeprefix('actuator_')} {model[field][k]}; expected 0"
     return None
@@ -88,7 +94,9 @@ def _fields(model: Compiled, names: dict[str, list[str]], k: int) -> tuple[dict,
 
 def add_ties(scene: _core.Scene, model: Compiled, names: dict[str, list[str]], report: Report) -> None:
     """Joint equalities q1 - ref1 = a0 + a1 (q2 - ref2) become exact ties; all others are refused."""
-    off = {"equality", "constraint"} & unsupported.flags(model, "mjtDisableBit", model.options["values"]["disableflags"])
+    off = {"equality", "constraint"} & unsupported.flags(
+        model, "mjtDisableBit", model.options["values"]["disableflags"]
+    )
     for k, name in enumerate(names["equality"]):
         kind = model.enum("mjtEq", model["eq_type"][k])
         element = f"equality '{name}'"
@@ -107,5 +115,8 @@ def add_ties(scene: _core.Scene, model: Compiled, names: dict[str, list[str]], r
             reference = model["qpos0"][model["jnt_qposadr"][[first, second]]]
             offset = reference[0] + coefficients[0] - coefficients[1] * reference[1]
             scene.add_tie(
-                joint=names["joint"][first], source=names["joint"][second], ratio=float(coefficients[1]), offset=float(offset)
+                joint=names["joint"][first],
+                source=names["joint"][second],
+                ratio=float(coefficients[1]),
+                offset=float(offset),
             )

@@ -53,7 +53,13 @@ def compile_file(path: Path, *, source: Path, edits: dict[str, Any], timeout: fl
         try:
             # The compiler writes its log into the working folder.
             child = subprocess.run(
-                child_command(request), cwd=folder, capture_output=True, text=True, errors="replace", timeout=timeout, check=False
+                child_command(request),
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             raise SceneFileError(f"{source}: the MuJoCo compiler did not finish within {timeout:g} s") from None

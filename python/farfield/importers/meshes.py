@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Triangle meshes of a compiled model, with the vertices of the original files in double precision.
 
-MuJoCo stores float32 vertices, moved to the mesh's principal axes: v_asset = mesh_pos + R(mesh_quat) v. We keep the asset
-frame (the file's, after scale and reference pose), so a mesh is what the user gave, and shift the shapes instead:
+MuJoCo stores float32 vertices, moved to the mesh's principal axes: v_asset = mesh_pos + R(mesh_quat) v. We keep the
+asset frame (the file's, after scale and reference pose), so a mesh is what the user gave, and shift the shapes instead:
 T_shape = T_geom * T(mesh_pos, mesh_quat)^-1.
 """
 
@@ -22,6 +22,8 @@ from farfield.importers.rotations import conjugate, quaternion_matrix, quaternio
 
 #: Largest distance between a re-read vertex and MuJoCo's float32 one, as a part of the size of the mesh.
 AGREEMENT = 1e-6
+#: Smallest area of a triangle, as a part of the squared size of its mesh; a mesh in contact must not have smaller ones.
+SMALLEST_AREA = 2e-14
 #: Beside a mesh converted for MuJoCo: its vertices and triangles in double precision.
 CONVERTED = ".doubles.npz"
 
@@ -55,9 +57,31 @@ def add_meshes(scene: _core.Scene, model: Compiled, report: Report) -> dict[tupl
             vertices, triangles = _height_field(model, int(data))
             pose = (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
         name = model.names[kind][data] or f"{kind}{data}"
+        if not _collides(model, kind, int(data)):
+            triangles = _with_area(vertices, triangles, name, report)
         index = scene.add_mesh(name=name, vertices=vertices, triangles=triangles)
         placed[key] = PlacedMesh(index, *pose)
     return placed
+
+
+def _collides(model: Compiled, kind: str, data: int) -> bool:
+    """Whether any geom that uses this mesh takes part in contact."""
+    users = [
+        geom
+        for geom, used in enumerate(model["geom_dataid"])
+        if used == data and model.enum("mjtGeom", model["geom_type"][geom]) == kind
+    ]
+    return bool(np.any(model["geom_contype"][users]) or np.any(model["geom_conaffinity"][users]))
+
+
+def _with_area(vertices: np.ndarray, triangles: np.ndarray, name: str, report: Report) -> np.ndarray:
+    """A mesh that is only drawn loses nothing with its triangles of no area; in contact they would be an error."""
+    corners = vertices[triangles]
+    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    keep = area > SMALLEST_AREA * np.sum(np.ptp(vertices, axis=0) ** 2)
+    if not np.all(keep):
+        report.warn(f"mesh '{name}': only drawn; its {int(np.sum(~keep))} triangles of no area are left out")
+    return triangles[keep]
 
 
 def _asset_mesh(model: Compiled, mesh: int, report: Report) -> tuple[np.ndarray, np.ndarray]:
@@ -70,19 +94,22 @@ def _asset_mesh(model: Compiled, mesh: int, report: Report) -> tuple[np.ndarray,
     source = model.meshes[mesh]
     if source["path"] is None:
         if source["file"]:
-            report.warn(f"mesh '{source['name']}': file '{source['file']}' not found again; its vertices have float32 precision")
+            report.warn(
+                f"mesh '{source['name']}': file '{source['file']}' not found again; its vertices have float32 precision"
+            )
         return weld(corners)
     soup = _to_asset_frame(read_triangles(Path(source["path"])), source)
     original = match_triangles(soup, corners)
     if original is None:
         report.warn(
-            f"mesh '{source['name']}': {source['file']} gives other triangles than MuJoCo's reader; its vertices have float32 precision"
+            f"mesh '{source['name']}': {source['file']} gives other triangles than MuJoCo's reader; "
+            "its vertices have float32 precision"
         )
         return weld(corners)
     if len(original) > len(corners):
         report.warn(
-            f"mesh '{source['name']}': {source['file']} holds several objects; all {len(original)} triangles are imported, while "
-            f"MuJoCo reads the first {len(corners)} (an inferred mass counts only those)"
+            f"mesh '{source['name']}': {source['file']} holds several objects; all {len(original)} triangles are "
+            f"imported, while MuJoCo reads the first {len(corners)} (an inferred mass counts only those)"
         )
     return weld(original)
 
@@ -96,10 +123,10 @@ def _to_asset_frame(soup: np.ndarray, source: dict) -> np.ndarray:
 
 
 def match_triangles(soup: np.ndarray, corners: np.ndarray) -> np.ndarray | None:
-    """The file's triangles, shape (t, 3, 3), when MuJoCo's are the same, in order, up to float32 rounding; None otherwise.
+    """The file's triangles, shape (t, 3, 3), when MuJoCo's are the same, in order, up to float32 rounding; else None.
 
-    A triangle may be turned (start at another corner), and the file may go on after MuJoCo's last triangle: MuJoCo reads only
-    the first object of a Wavefront file.
+    A triangle may be turned (start at another corner), and the file may go on after MuJoCo's last triangle: it
+    reads only the first object of a Wavefront file.
     """
     count = len(corners)
     if len(soup) < count or count == 0:
@@ -110,7 +137,7 @@ def match_triangles(soup: np.ndarray, corners: np.ndarray) -> np.ndarray | None:
 
 
 def weld(soup: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices and triangles of a soup, shape (t, 3, 3): corners with equal coordinates become one vertex, none moves."""
+    """Vertices and triangles of a soup, shape (t, 3, 3): equal corners become one vertex, and none moves."""
     points = soup.reshape(-1, 3) + 0.0  # -0.0 becomes 0.0
     _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -179,7 +206,7 @@ def write_converted(path: Path, vertices: np.ndarray, triangles: np.ndarray) -> 
 def _height_field(model: Compiled, field: int) -> tuple[np.ndarray, np.ndarray]:
     """The height field as a closed solid: the surface, four walls, and a flat base at -size[3].
 
-    Each cell is cut along the diagonal from (row, column + 1) to (row + 1, column), as MuJoCo does.
+    Each cell is cut along the diagonal from (row, column) to (row + 1, column + 1), as MuJoCo does.
     """
     rows, columns = int(model["hfield_nrow"][field]), int(model["hfield_ncol"][field])
     begin = int(model["hfield_adr"][field])
@@ -190,11 +217,16 @@ def _height_field(model: Compiled, field: int) -> tuple[np.ndarray, np.ndarray]:
     bottom = np.column_stack([x.ravel(), y.ravel(), np.full(rows * columns, -base)])
     index = np.arange(rows * columns).reshape(rows, columns)
     a, b, c, d = (part.ravel() for part in (index[:-1, :-1], index[:-1, 1:], index[1:, :-1], index[1:, 1:]))
-    surface = np.concatenate([np.column_stack([a, b, c]), np.column_stack([b, d, c])])
-    around = np.concatenate([index[0, :-1], index[:-1, -1], index[-1, :0:-1], index[:0:-1, 0]])  # counter-clockwise from above
+    surface = np.concatenate([np.column_stack([a, b, d]), np.column_stack([a, d, c])])
+    around = np.concatenate(
+        [index[0, :-1], index[:-1, -1], index[-1, :0:-1], index[:0:-1, 0]]
+    )  # counter-clockwise from above
     following = np.roll(around, -1)
     under = rows * columns
     walls = np.concatenate(
-        [np.column_stack([around, around + under, following]), np.column_stack([following, around + under, following + under])]
+        [
+            np.column_stack([around, around + under, following]),
+            np.column_stack([following, around + under, following + under]),
+        ]
     )
     return np.concatenate([top, bottom]), np.concatenate([surface, surface[:, ::-1] + under, walls])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From MuJoCo's compiled model to a Scene.
 
-Body indices are MuJoCo's body ids, and joints keep MuJoCo's order, so that qpos and qvel are our q and v. How each field of
-the compiled model is treated is listed in :data:`farfield.importers.mujoco_compile.TREATMENT`.
+Body indices are MuJoCo's body ids, and joints keep MuJoCo's order, so that qpos and qvel are our q and v. How each
+field of the compiled model is treated is listed in :data:`farfield.importers.mujoco_compile.TREATMENT`.
 """
 
 from __future__ import annotations
@@ -152,19 +152,9 @@ def _add_shapes(scene, model: Compiled, names: dict[str, list[str]], mesh_index:
         else:
             report.refuse(f"geom '{name}'", f"type {kind}")
             continue
-        if kind == "plane" and _moves(model, body):
-            report.refuse(f"geom '{name}'", "a plane on a body that moves")
         # All mass of a file is in the moments of its bodies; a body without mass must stay so.
         density = 0.0 if model["body_mass"][body] == 0.0 else 1000.0
         scene.add_shape(body, name=name, density=density, **_contact_fields(model, geom), **fields)
-
-
-def _moves(model: Compiled, body: int) -> bool:
-    while body > 0:
-        if model["body_jntnum"][body] > 0:
-            return True
-        body = int(model["body_parentid"][body])
-    return False
 
 
 def _placement(model: Compiled, geom: int) -> dict:
@@ -182,7 +172,9 @@ def _placement(model: Compiled, geom: int) -> dict:
 def _contact_fields(model: Compiled, geom: int) -> dict:
     group, meets = int(model["geom_contype"][geom]), int(model["geom_conaffinity"][geom])
     collides = group != 0 or meets != 0
-    contact_off = {"contact", "constraint"} & unsupported.flags(model, "mjtDisableBit", model.options["values"]["disableflags"])
+    contact_off = {"contact", "constraint"} & unsupported.flags(
+        model, "mjtDisableBit", model.options["values"]["disableflags"]
+    )
     # condim 1 is frictionless; as in MuJoCo, the other geom of a pair may still bring friction.
     frictionless = int(model["geom_condim"][geom]) == 1
     return {
@@ -200,11 +192,13 @@ def _add_contact_pairs(scene, model: Compiled, names: dict[str, list[str]], repo
     for pair, (a, b) in enumerate(zip(model["pair_geom1"], model["pair_geom2"], strict=True)):
         scene.include(int(bodies[a]), int(bodies[b]))
         report.warn(
-            f"pair '{names['pair'][pair]}': its bodies '{names['body'][bodies[a]]}' and '{names['body'][bodies[b]]}' may touch with "
-            "all their shapes; the pair's own friction, dimension, margin and solver parameters are not used"
+            f"pair '{names['pair'][pair]}': its bodies '{names['body'][bodies[a]]}' and '{names['body'][bodies[b]]}' "
+            "may touch with all their shapes; the pair's own friction, dimension, margin and solver are not used"
         )
 
 
 def _add_keyframes(scene, model: Compiled, names: dict[str, list[str]]) -> None:
     for key, name in enumerate(names["keyframe"]):
-        scene.add_keyframe(name=name, q=model["key_qpos"][key], v=model["key_qvel"][key], control=model["key_ctrl"][key])
+        scene.add_keyframe(
+            name=name, q=model["key_qpos"][key], v=model["key_qvel"][key], control=model["key_ctrl"][key]
+        )

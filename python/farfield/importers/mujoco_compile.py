@@ -2,8 +2,8 @@
 """The MuJoCo compiler, run in a process of its own: ``python mujoco_compile.py REQUEST.json``.
 
 The request names a model file, edits to apply to it (ties, motors, a floating base) and a folder for the results:
-``arrays.npz`` with the compiled fields and ``model.json`` with names, options and mesh sources, or an ``error`` text. A crash
-or a hang of the compiler ends this process only. It uses nothing of farfield, so it starts without the rest of the package.
+``arrays.npz`` with the compiled fields and ``model.json`` with names, options and mesh sources, or an ``error`` text. A
+crash or a hang of the compiler ends this process only. It uses nothing of farfield, so it starts without the package.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ import sys
 #:   derived  computed by the compiler from other fields
 TREATMENT = [
     ("qpos0", "used"), ("qpos_spring", "used"),
-    ("body_parentid body_pos body_quat body_ipos body_iquat body_mass body_inertia body_jntadr body_jntnum body_mocapid "
-     "body_geomadr body_geomnum", "used"),
+    ("body_parentid body_pos body_quat body_ipos body_iquat body_mass body_inertia body_jntadr body_jntnum "
+     "body_mocapid body_geomadr body_geomnum", "used"),
     ("body_gravcomp", "warned"), ("body_plugin", "refused"), ("body_user", "drawn"),
-    ("body_bvhadr body_bvhnum body_conaffinity body_contype body_dofadr body_dofnum body_invweight0 body_margin body_rootid "
-     "body_sameframe body_simple body_subtreemass body_treeid body_weldid", "derived"),
+    ("body_bvhadr body_bvhnum body_conaffinity body_contype body_dofadr body_dofnum body_invweight0 body_margin "
+     "body_rootid body_sameframe body_simple body_subtreemass body_treeid body_weldid", "derived"),
     ("jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_pos jnt_axis jnt_limited jnt_range jnt_stiffness", "used"),
     ("jnt_solref jnt_solimp jnt_margin jnt_actfrclimited jnt_actfrcrange jnt_actgravcomp jnt_stiffnesspoly", "warned"),
     ("jnt_group jnt_user", "drawn"), ("jnt_actuatorid", "derived"),
     ("dof_armature dof_damping", "used"), ("dof_frictionloss dof_solref dof_solimp dof_dampingpoly", "warned"),
     ("dof_M0 dof_Madr dof_bodyid dof_invweight0 dof_jntid dof_length dof_parentid dof_simplenum dof_treeid", "derived"),
-    ("geom_type geom_bodyid geom_dataid geom_pos geom_quat geom_size geom_friction geom_contype geom_conaffinity geom_rgba "
-     "geom_matid geom_condim", "used"),
-    ("geom_solref geom_solimp geom_solmix geom_margin geom_gap geom_priority geom_fluid geom_adhesion geom_surfacevel", "warned"),
+    ("geom_type geom_bodyid geom_dataid geom_pos geom_quat geom_size geom_friction geom_contype geom_conaffinity "
+     "geom_rgba geom_matid geom_condim", "used"),
+    ("geom_solref geom_solimp geom_solmix geom_margin geom_gap geom_priority geom_fluid geom_adhesion "
+     "geom_surfacevel", "warned"),
     ("geom_plugin", "refused"), ("geom_group geom_user", "drawn"), ("geom_aabb geom_rbound geom_sameframe", "derived"),
     ("mesh_vert mesh_vertadr mesh_vertnum mesh_face mesh_faceadr mesh_facenum mesh_pos mesh_quat mesh_scale", "used"),
     ("mesh_normal* mesh_texcoord* mesh_facenormal mesh_facetexcoord", "drawn"),
@@ -43,10 +44,11 @@ TREATMENT = [
     ("pair_dim pair_friction pair_gap pair_margin pair_solimp pair_solref pair_solreffriction pair_adhesion", "warned"),
     ("pair_signature", "derived"), ("exclude_signature", "used"),
     ("eq_type eq_obj1id eq_obj2id eq_objtype eq_data eq_active0", "used"), ("eq_solref eq_solimp", "warned"),
-    ("actuator_trntype actuator_trnid actuator_gaintype actuator_gainprm actuator_biastype actuator_biasprm actuator_dyntype "
-     "actuator_gear actuator_ctrlrange actuator_ctrlnum", "used"),
+    ("actuator_trntype actuator_trnid actuator_gaintype actuator_gainprm actuator_biastype actuator_biasprm "
+     "actuator_dyntype actuator_gear actuator_ctrlrange actuator_ctrlnum", "used"),
     ("actuator_ctrllimited actuator_forcelimited actuator_forcerange actuator_actlimited", "warned"),
-    ("actuator_plugin actuator_delay actuator_armature actuator_damping actuator_dampingpoly actuator_history", "refused"),
+    ("actuator_plugin actuator_delay actuator_armature actuator_damping actuator_dampingpoly "
+     "actuator_history", "refused"),
     ("actuator_group actuator_user", "drawn"),
     ("actuator_actadr actuator_actnum actuator_actearly actuator_actrange actuator_dynprm actuator_cranklength "
      "actuator_ctrlspec actuator_historyadr", "derived"),  # meaningful only for actuators that are refused
@@ -66,13 +68,17 @@ EXPORTED = ("used", "warned", "refused")
 #: Kinds of named elements: the key in ``names``, MuJoCo's object type, the field that counts them.
 NAMED = {
     "body": ("mjOBJ_BODY", "body_parentid"), "joint": ("mjOBJ_JOINT", "jnt_type"), "geom": ("mjOBJ_GEOM", "geom_type"),
-    "mesh": ("mjOBJ_MESH", "mesh_vertadr"), "hfield": ("mjOBJ_HFIELD", "hfield_adr"), "pair": ("mjOBJ_PAIR", "pair_geom1"),
+    "mesh": ("mjOBJ_MESH", "mesh_vertadr"), "hfield": ("mjOBJ_HFIELD", "hfield_adr"),
+    "pair": ("mjOBJ_PAIR", "pair_geom1"),
     "exclude": ("mjOBJ_EXCLUDE", "exclude_signature"), "equality": ("mjOBJ_EQUALITY", "eq_type"),
     "tendon": ("mjOBJ_TENDON", "tendon_adr"), "actuator": ("mjOBJ_ACTUATOR", "actuator_trntype"),
-    "sensor": ("mjOBJ_SENSOR", "sensor_type"), "site": ("mjOBJ_SITE", "site_type"), "camera": ("mjOBJ_CAMERA", "cam_mode"),
-    "light": ("mjOBJ_LIGHT", "light_mode"), "texture": ("mjOBJ_TEXTURE", "tex_type"), "skin": ("mjOBJ_SKIN", "skin_matid"),
+    "sensor": ("mjOBJ_SENSOR", "sensor_type"), "site": ("mjOBJ_SITE", "site_type"),
+    "camera": ("mjOBJ_CAMERA", "cam_mode"),
+    "light": ("mjOBJ_LIGHT", "light_mode"), "texture": ("mjOBJ_TEXTURE", "tex_type"),
+    "skin": ("mjOBJ_SKIN", "skin_matid"),
     "flex": ("mjOBJ_FLEX", "flex_dim"), "plugin": ("mjOBJ_PLUGIN", "plugin"), "keyframe": ("mjOBJ_KEY", "key_time"),
-    "numeric": ("mjOBJ_NUMERIC", "numeric_adr"), "text": ("mjOBJ_TEXT", "text_adr"), "tuple": ("mjOBJ_TUPLE", "tuple_adr"),
+    "numeric": ("mjOBJ_NUMERIC", "numeric_adr"), "text": ("mjOBJ_TEXT", "text_adr"),
+    "tuple": ("mjOBJ_TUPLE", "tuple_adr"),
 }  # fmt: skip
 
 
@@ -87,9 +93,7 @@ def treatment(field: str) -> str | None:
 def model_fields(model) -> list[str]:
     """All data fields of a compiled model."""
     return [
-        name
-        for name in dir(type(model))
-        if not name.startswith("_") and not callable(getattr(type(model), name, None))
+        name for name in dir(type(model)) if not name.startswith("_") and not callable(getattr(type(model), name, None))
     ]
 
 
@@ -123,7 +127,11 @@ def mesh_sources(spec) -> list[dict]:
         path = None
         if mesh.file:
             folders = [spec.modelfiledir, os.path.join(spec.modelfiledir, spec.meshdir or "")]
-            tries = [os.path.join(folder, name) for folder in reversed(folders) for name in (mesh.file, os.path.basename(mesh.file))]
+            tries = [
+                os.path.join(folder, name)
+                for folder in reversed(folders)
+                for name in (mesh.file, os.path.basename(mesh.file))
+            ]
             path = next((os.path.abspath(name) for name in tries if os.path.isfile(name)), None)
         sources.append(
             {
@@ -177,11 +185,13 @@ def compile_exact(mujoco, spec, path: str, edits: dict, model, sources: list[dic
 
     bodies = inferring_bodies(mujoco, spec)
     counted = set().union(*bodies.values()) if bodies else set()
-    legacy = {source["name"]: source["id"] for source in sources if source["legacy_inertia"] and source["name"] in counted}
+    legacy = {
+        source["name"]: source["id"] for source in sources if source["legacy_inertia"] and source["name"] in counted
+    }
     closed = {name for name, mesh in legacy.items() if is_closed(model, mesh)}
     notes = [
-        f"body '{body}': mass and inertia inferred from meshes that are not closed ({', '.join(sorted(used - closed))}); "
-        "give it an <inertial>"
+        f"body '{body}': mass and inertia inferred from meshes that are not closed "
+        f"({', '.join(sorted(used - closed))}); give it an <inertial>"
         for body, used in bodies.items()
         if used & set(legacy) - closed
     ]
@@ -226,7 +236,10 @@ def run(request: dict) -> dict:
 
     spec = mujoco.MjSpec.from_file(request["path"])
     apply_edits(mujoco, spec, request.get("edits", {}))
-    model = spec.compile()
+    try:
+        model = spec.compile()
+    except ValueError as error:
+        raise ValueError(with_mesh_file(str(error), spec)) from error
     sources = mesh_sources(spec)
     for source in sources:
         source["name"] = name_of(mujoco, model, "mjOBJ_MESH", source["id"])
@@ -255,10 +268,26 @@ def run(request: dict) -> dict:
         "unknown_fields": unknown,
         "enums": {
             kind: {str(int(v)): k for k, v in getattr(mujoco, kind).__members__.items()}
-            for kind in ("mjtJoint", "mjtGeom", "mjtEq", "mjtTrn", "mjtGain", "mjtBias", "mjtDyn", "mjtDisableBit", "mjtEnableBit")
+            for kind in (
+                "mjtJoint",
+                "mjtGeom",
+                "mjtEq",
+                "mjtTrn",
+                "mjtGain",
+                "mjtBias",
+                "mjtDyn",
+                "mjtDisableBit",
+                "mjtEnableBit",
+            )
         },
         "version": mujoco.__version__,
     }
+
+
+def with_mesh_file(text: str, spec) -> str:
+    """An error about a mesh also names its file."""
+    files = [mesh.file for mesh in spec.meshes if mesh.name and mesh.file and f"'{mesh.name}'" in text]
+    return f"{text}; mesh file '{files[0]}'" if files and files[0] not in text else text
 
 
 def main() -> int:
@@ -276,5 +305,7 @@ def main() -> int:
 
 if __name__ == "__main__":
     here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.getcwd()) != here]  # siblings are not modules here
+    sys.path[:] = [
+        entry for entry in sys.path if os.path.abspath(entry or os.getcwd()) != here
+    ]  # siblings are not modules here
     sys.exit(main())

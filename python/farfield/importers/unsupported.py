@@ -40,8 +40,8 @@ WARNED_DOFS = [
 #: Options that only steer MuJoCo's own solvers or measurements.
 SOLVER_OPTIONS = {
     "ccd_iterations", "ccd_tolerance", "cone", "impratio", "iterations", "jacobian", "ls_iterations", "ls_tolerance",
-    "noslip_iterations", "noslip_tolerance", "sdf_initpoints", "sdf_iterations", "sleep_tolerance", "solver", "tolerance",
-    "o_friction", "o_margin", "o_solimp", "o_solref",
+    "noslip_iterations", "noslip_tolerance", "sdf_initpoints", "sdf_iterations", "sleep_tolerance", "solver",
+    "tolerance", "o_friction", "o_margin", "o_solimp", "o_solref",
 }  # fmt: skip
 HANDLED_OPTIONS = {"gravity", "timestep", "disableflags", "enableflags"}
 HANDLED_FLAGS = {"gravity", "limit", "contact", "equality", "constraint"}
@@ -117,13 +117,17 @@ def _geoms(model: Compiled, names: dict[str, list[str]], report: Report) -> None
     geoms = names["geom"]
     report.warn_elements("geom", [geoms[k] for k in np.flatnonzero(condim == 1)], "condim 1: imported with friction 0")
     report.warn_elements(
-        "geom", [geoms[k] for k in np.flatnonzero(condim > 3)], "condim above 3: torsional and rolling friction are not applied"
+        "geom",
+        [geoms[k] for k in np.flatnonzero(condim > 3)],
+        "condim above 3: torsional and rolling friction are not applied",
     )
     finite = [geoms[k] for k, kind in enumerate(kinds) if kind == "plane" and np.any(model["geom_size"][k][:2] > 0.0)]
     report.warn_elements("geom", finite, "the plane is infinite (as in MuJoCo, where its size is only drawn)")
     fields = [geoms[k] for k, kind in enumerate(kinds) if kind == "hfield"]
     report.warn_elements("geom", fields, "the height field is imported as a closed triangle mesh")
-    report.warn_elements("geom", _differing(model["geom_fluid"], 0.0, geoms), "forces of a surrounding fluid are not applied")
+    report.warn_elements(
+        "geom", _differing(model["geom_fluid"], 0.0, geoms), "forces of a surrounding fluid are not applied"
+    )
 
 
 def _tendons(model: Compiled, names: dict[str, list[str]], report: Report) -> None:
@@ -144,7 +148,9 @@ def _keyframes(model: Compiled, names: dict[str, list[str]], report: Report) -> 
     if len(mocap) and len(names["keyframe"]):
         rest = np.concatenate([model["body_pos"][mocap], model["body_quat"][mocap]], axis=1)
         count = len(names["keyframe"])
-        keyed = np.concatenate([model["key_mpos"].reshape(count, -1, 3), model["key_mquat"].reshape(count, -1, 4)], axis=2)
+        keyed = np.concatenate(
+            [model["key_mpos"].reshape(count, -1, 3), model["key_mquat"].reshape(count, -1, 4)], axis=2
+        )
         moved = [names["keyframe"][k] for k in range(count) if not np.allclose(keyed[k], rest)]
         report.warn_elements("keyframe", moved, "its mocap poses are not used")
 

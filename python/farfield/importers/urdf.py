@@ -63,6 +63,7 @@ def prepared(
     """Yields a file that MuJoCo can compile, in a temporary folder, and the edits to apply to it."""
     tree = _parse(source)
     robot = tree.getroot()
+    _check_tree(source, robot)
     edits = {
         "ties": _ties(source, robot),
         "motors": _motors(source, robot),
@@ -73,11 +74,40 @@ def prepared(
     _warn_without_mass(robot, report)
     with tempfile.TemporaryDirectory(prefix="farfield-urdf-") as name:
         folder = Path(name)
-        _localize_meshes(source, robot, folder, [Path(entry) for entry in package_dirs])
+        _localize_meshes(source, robot, folder, [Path(entry).expanduser() for entry in package_dirs])
         _set_compiler(robot)
         file = folder / "model.urdf"
         tree.write(file, encoding="utf-8", xml_declaration=True)
         yield file, edits
+
+
+def _check_tree(source: Path, robot: ElementTree.Element) -> None:
+    """Joints join known links into one tree."""
+    links = [link.get("name") for link in robot.iterfind("link")]
+    if not links:
+        raise SceneFileError(f"{source}: no <link>, expected at least one")
+    parent_of: dict[str, str] = {}
+    for joint in robot.iterfind("joint"):
+        place = f"{source}: joint '{joint.get('name')}'"
+        ends = {}
+        for end in ("parent", "child"):
+            element = joint.find(end)
+            ends[end] = element.get("link") if element is not None else None
+            if ends[end] not in links:
+                raise SceneFileError(f"{place}: {end} link '{ends[end]}', expected one of {listed(map(str, links))}")
+        if ends["child"] in parent_of:
+            raise SceneFileError(f"{place}: link '{ends['child']}' is already the child of another joint")
+        parent_of[ends["child"]] = ends["parent"]
+    roots = [name for name in links if name not in parent_of]
+    if len(roots) > 1:
+        raise SceneFileError(f"{source}: links {listed(map(str, roots))} have no parent, expected one such link")
+    for name in links:
+        above, passed = name, set()
+        while above in parent_of:
+            if above in passed:
+                raise SceneFileError(f"{source}: link '{name}' is its own ancestor, expected a tree")
+            passed.add(above)
+            above = parent_of[above]
 
 
 def _number(source: Path, element: ElementTree.Element, attribute: str, default: float, place: str) -> float:
@@ -145,7 +175,9 @@ def _warn_ignored(robot: ElementTree.Element, report: Report) -> None:
 
 def _warn_without_mass(robot: ElementTree.Element, report: Report) -> None:
     inferred = [
-        link.get("name", "") for link in robot.iterfind("link") if link.find("inertial") is None and link.find("collision") is not None
+        link.get("name", "")
+        for link in robot.iterfind("link")
+        if link.find("inertial") is None and link.find("collision") is not None
     ]
     report.warn_elements("link", inferred, "no <inertial>: mass inferred from its collision geometry at 1000 kg/m^3")
 
@@ -171,13 +203,18 @@ def _localize_meshes(source: Path, robot: ElementTree.Element, folder: Path, pac
             original = resolve(uri, source, package_dirs)
             if original is None:
                 searched = listed([str(entry) for entry in (*package_dirs, source.resolve().parent)])
-                raise SceneFileError(f"{source}: link '{link.get('name')}': mesh file '{uri}' not found (searched {searched} and above)")
+                raise SceneFileError(
+                    f"{source}: link '{link.get('name')}': mesh file '{uri}' not found (searched {searched} and above)"
+                )
             if original not in local:
                 stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in original.stem)
                 while stem in stems:
                     stem += f"_{len(local)}"
                 stems.add(stem)
-                local[original] = _localize(original, folder, stem)
+                try:
+                    local[original] = _localize(original, folder, stem)
+                except SceneFileError as error:
+                    raise SceneFileError(f"{source}: link '{link.get('name')}': {error}") from error
             mesh.set("filename", local[original])
 
 
@@ -200,7 +237,7 @@ def _localize(original: Path, folder: Path, stem: str) -> str:
     suffix = original.suffix.lower()
     if suffix == ".obj" and _has_objects(original):
         vertices, triangles = read_obj(original)
-    elif suffix not in READABLE or suffix == ".stl" and _is_text_stl(original):
+    elif suffix not in READABLE or (suffix == ".stl" and _is_text_stl(original)):
         vertices, triangles = _load_foreign(original)
     else:
         shutil.copyfile(original, folder / (stem + suffix))

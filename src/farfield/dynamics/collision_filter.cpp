@@ -55,6 +55,7 @@ void CollisionFilter::set_paths(const Kinematics& start, const VectorXd& delta, 
         const Vector3d& centre = shapes_[i].root().centre;
         path.first = path.frame * centre;
         path.chord = memory.motion_.is_still() ? Vector3d(Vector3d::Zero()) : Vector3d(memory.motion_.at(1.0) * centre - path.first);
+        path.turning = memory.motion_.turning();
         path.bending = options_.curvature_scale * memory.motion_.any_direction().at(centre.norm()) / 8.0;
     }
 }
@@ -133,19 +134,18 @@ PairCertificate CollisionFilter::certify_meshes(int pair, const GapTargets& targ
                                                 const VectorXd& delta, FilterMemory& memory) const {
     const ContactPair& bodies = model_->collision().pairs[static_cast<std::size_t>(pair)];
     const auto a = static_cast<std::size_t>(bodies.a), b = static_cast<std::size_t>(bodies.b);
-    motions_.relative(start, delta, bodies.a, bodies.b, memory.paths_[a].frame, memory.paths_[b].frame, memory.motion_);
+    // Seen from the body that turns less, the other's points bend less. Turns common to both count the same on either side.
+    const bool from_b = memory.paths_[b].turning < memory.paths_[a].turning;
+    const std::size_t fixed = from_b ? b : a, moving = from_b ? a : b;
+    motions_.relative(start, delta, static_cast<int>(fixed), static_cast<int>(moving), memory.paths_[fixed].frame, memory.paths_[moving].frame,
+                      memory.motion_);
     if (memory.motion_.is_still()) return {alpha, targets.required};
-    // Seen from either body: the frame in which the other's points bend less.
-    motions_.relative(start, delta, bodies.b, bodies.a, memory.paths_[b].frame, memory.paths_[a].frame, memory.reverse_);
-    const bool from_b = memory.reverse_.any_direction().at(shapes_[a].root().reach) < memory.motion_.any_direction().at(shapes_[b].root().reach);
     FilterMemory::Cached& cached = memory.cached_[static_cast<std::size_t>(pair)];
     if (cached.seen_from_b != from_b) {
-        const Pose turn = from_b ? memory.reverse_.start() : memory.motion_.start();
-        cached.direction = -(turn.rotation * cached.direction);
+        cached.direction = -(memory.motion_.start().rotation * cached.direction);
         cached.seen_from_b = from_b;
     }
-    PairCertifier certifier(from_b ? shapes_[b] : shapes_[a], from_b ? shapes_[a] : shapes_[b], from_b ? memory.reverse_ : memory.motion_, targets,
-                            options_);
+    PairCertifier certifier(shapes_[fixed], shapes_[moving], memory.motion_, targets, options_);
     return certifier.certify(alpha, cached.direction);
 }
 

@@ -30,13 +30,14 @@ class FilterMemory {
     struct Path {                  ///< of a bounding sphere's centre in the world
         Eigen::Vector3d first, chord;
         double bending = 0.0;      ///< largest distance from the chord
+        double turning = 0.0;      ///< sum of all angles turned
         Pose frame;
     };
     std::vector<Cached> cached_;
     std::vector<Path> paths_;
     std::vector<double> gaps_;
     std::vector<int> order_;
-    RelativeMotion motion_, reverse_;
+    RelativeMotion motion_;
 };
 
 /// Two bodies that meet, and where.

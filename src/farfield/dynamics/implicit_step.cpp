@@ -159,7 +159,7 @@ void add_previous_vjp(const Model& model, double dt, const VectorXd& v, const Ve
 
 void validate(const StepOptions& options) {
     if (!(options.dt > 0.0) || !std::isfinite(options.dt)) fail("step options: dt ", options.dt, ", expected > 0 [s]");
-    if (!(options.tolerance > 0.0)) fail("step options: tolerance ", options.tolerance, ", expected > 0 [N]");
+    if (!(options.tolerance > 0.0) || !std::isfinite(options.tolerance)) fail("step options: tolerance ", options.tolerance, ", expected > 0 [N]");
     if (options.max_iterations < 1) fail("step options: max_iterations ", options.max_iterations, ", expected >= 1");
 }
 

@@ -209,7 +209,8 @@ double PairCertifier::advance_hulls(const Interval& interval, bool& exact) {
     HullSurface surface{.fixed = fixed_, .moving = moving_, .reach = moving_.root().reach, .stop = targets_.stop, .last = direction_};
     const double reached = advance(surface, interval);
     direction_ = surface.last;
-    exact = reached >= interval.end || surface.distance <= kDoubtfulStop * targets_.stop;
+    // No progress at all: one body lies in the hollow of the other, which hulls cannot see.
+    exact = reached >= interval.end || (reached > interval.begin && surface.distance <= kDoubtfulStop * targets_.stop);
     return reached;
 }
 

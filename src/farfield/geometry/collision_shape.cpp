@@ -4,6 +4,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace farfield {
@@ -13,6 +14,7 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Corners = Eigen::Matrix<int, Eigen::Dynamic, 3, Eigen::RowMajor>;
 
+constexpr int kBlock = 64;                  // points whose supports are taken together
 constexpr int kFrameTriangles = 8;          // largest triangles whose frames are tried
 constexpr int kSphereIterations = 100;
 constexpr double kConvexTolerance = 1e-9;   // of the size
@@ -122,14 +124,20 @@ double PointColumns::support(const Vector3d& n) const {
 }
 
 double PointColumns::support(const Vector3d& n, int& index) const {
-    double best = n.x() * x[0] + n.y() * y[0] + n.z() * z[0];
+    // Values of a block first (a plain vector loop), its maximum, and only where that wins a search for the index.
+    using Column = Eigen::Map<const Eigen::ArrayXd>;
+    Eigen::Array<double, Eigen::Dynamic, 1, 0, kBlock, 1> values;
+    double best = -std::numeric_limits<double>::infinity();
     index = 0;
-    for (int i = 1; i < size; ++i) {
-        const double value = n.x() * x[i] + n.y() * y[i] + n.z() * z[i];
-        if (value > best) {
-            best = value;
-            index = i;
-        }
+    for (int first = 0; first < size; first += kBlock) {
+        const int count = std::min(kBlock, size - first);
+        values = n.x() * Column(x + first, count) + n.y() * Column(y + first, count) + n.z() * Column(z + first, count);
+        const double largest = values.maxCoeff();
+        if (!(largest > best)) continue;
+        best = largest;
+        int k = 0;
+        while (values[k] != largest) ++k;
+        index = first + k;
     }
     return best;
 }

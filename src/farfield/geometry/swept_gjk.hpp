@@ -6,6 +6,7 @@
 /// That lowest value is a certified margin whatever the rounding of n; |v|, v the closest point of the current simplex, is an upper bound
 /// of the distance. The caller decides after each iteration whether the margin is enough, so most searches end after one to three.
 #include <Eigen/Dense>
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -53,7 +54,8 @@ template <class Support, class Accept>
             result.margin = margin;
         }
         if (result.accepted) break;
-        if (result.distance - margin <= kGjkTolerance * result.distance || simplex.contains(point)) break;
+        const bool converged = iteration > 0 && result.distance - margin <= kGjkTolerance * result.distance;
+        if (converged || simplex.contains(point)) break;
         simplex.add(point);
         if (!simplex.reduce(closest)) {
             result.distance = 0.0;

@@ -20,6 +20,7 @@ class ModelBuilder {
     void add_actuators();
     void add_reduction();
     void set_default_state();
+    void check_keyframes() const;
     void set_parameters();
     void check_masses() const;
     void add_collision_geometry();

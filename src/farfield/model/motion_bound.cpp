@@ -62,6 +62,12 @@ void RelativeMotion::finish() {
     }
 }
 
+double RelativeMotion::turning() const {
+    double sum = 0.0;
+    for (const Element& element : elements_) sum += element.turns ? element.size : 0.0;
+    return sum;
+}
+
 void RelativeMotion::set_rigid_constants() {
     // Of a single turning motion: before the slide it is that of the frame (-A), after it that of the body.
     Vector3d body_spin = Vector3d::Zero(), velocity = Vector3d::Zero(), lever_start = Vector3d::Zero();

@@ -44,6 +44,8 @@ class RelativeMotion {
     void finish();
 
     [[nodiscard]] bool is_still() const { return elements_.empty(); }
+    /// Sum of all angles turned [rad].
+    [[nodiscard]] double turning() const;
     [[nodiscard]] const Pose& start() const { return start_; }
     /// Placement of b's frame in a's frame at time t.
     [[nodiscard]] Pose at(double t) const;

@@ -2,14 +2,15 @@
 #pragma once
 /// @file  Seeded families of triangle pairs with a known gap, placed in a world far from its origin.
 ///
-/// Each pair is drawn in a frame whose z axis is the separating direction, so that the distance is `gap` by construction, and is then
-/// moved as bodies are: vertices X in a body frame, x = R X + (t - o) with o near the pair and t up to 1e6 m.
+/// Each pair is drawn in a frame whose z axis is the separating direction, so that the distance is `gap` by
+/// construction, and is then moved as bodies are: vertices X in a body frame, x = R X + (t - o) with o near the pair
+/// and t up to 1e6 m.
 #include <Eigen/Dense>
-#include <Eigen/Geometry>
 #include <array>
 #include <cmath>
-#include <random>
+#include <cstdint>
 
+#include "farfield/base/random.hpp"
 #include "farfield/contact/longrange/pair_potential.hpp"
 
 namespace farfield::contact::longrange::testing {
@@ -31,7 +32,7 @@ struct RandomPair {
 
 class PairGenerator {
  public:
-    explicit PairGenerator(unsigned seed) : rng_(seed) {}
+    explicit PairGenerator(uint64_t seed) : random_(seed) {}
 
     RandomPair draw(Family family) {
         RandomPair pair;
@@ -44,19 +45,13 @@ class PairGenerator {
         return pair;
     }
 
-    double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
-
-    Eigen::Matrix3d rotation() {
-        std::normal_distribution<double> normal;
-        return Eigen::Quaterniond(normal(rng_), normal(rng_), normal(rng_), normal(rng_))
-            .normalized()
-            .toRotationMatrix();
-    }
+    double uniform(double low, double high) { return farfield::uniform(random_, low, high); }
+    Eigen::Matrix3d rotation() { return random_rotation(random_); }
 
  private:
     // Columns 0-2 above z = gap/2, 3-5 below z = -gap/2, the closest features facing each other through the origin.
     TrianglePair shape(Family family, double gap, double size) {
-        if (family == Family::WorldOffset) family = kFamilies[std::uniform_int_distribution<size_t>(0, 5)(rng_)];
+        if (family == Family::WorldOffset) family = kFamilies[static_cast<size_t>(uniform_index(random_, 6))];
         TrianglePair x;
         for (int k = 0; k < 6; ++k)
             x.col(k) = size * Eigen::Vector3d(uniform(-1, 1), uniform(-1, 1), k < 3 ? uniform(0, 1) : uniform(-1, 0));
@@ -140,7 +135,7 @@ class PairGenerator {
         return out.colwise() - pair_origin(out);
     }
 
-    std::mt19937 rng_;
+    Random random_;
 };
 
 }  // namespace farfield::contact::longrange::testing
