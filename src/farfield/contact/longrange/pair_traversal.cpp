@@ -53,7 +53,8 @@ struct FourCentred {
 template <bool kDerivatives>
 class Walk {
  public:
-    Walk(const TraversalInput& in, PairWork& work) : in_(in), work_(work), gap_(Quad::set(std::numeric_limits<double>::infinity())) {
+    Walk(const TraversalInput& in, PairWork& work)
+        : in_(in), work_(work), gap_(Quad::set(std::numeric_limits<double>::infinity())) {
         for (Quad& q : sums_) q = Quad::set(0.0);
     }
 
@@ -121,16 +122,17 @@ class Walk {
 
     /// 1 in the lanes of `bits`, else 0.
     static HWY_INLINE Quad ones(unsigned bits) {
-        alignas(32) static constexpr double table[16][4] = {
-            {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 0}, {1, 0, 1, 0}, {0, 1, 1, 0}, {1, 1, 1, 0},
-            {0, 0, 0, 1}, {1, 0, 0, 1}, {0, 1, 0, 1}, {1, 1, 0, 1}, {0, 0, 1, 1}, {1, 0, 1, 1}, {0, 1, 1, 1}, {1, 1, 1, 1}};
+        alignas(32) static constexpr double table[16][4] = {{0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {1, 1, 0, 0},
+                                                            {0, 0, 1, 0}, {1, 0, 1, 0}, {0, 1, 1, 0}, {1, 1, 1, 0},
+                                                            {0, 0, 0, 1}, {1, 0, 0, 1}, {0, 1, 0, 1}, {1, 1, 0, 1},
+                                                            {0, 0, 1, 1}, {1, 0, 1, 1}, {0, 1, 1, 1}, {1, 1, 1, 1}};
         return Quad::load(table[bits]);
     }
 
     HWY_INLINE void add(size_t k, Quad x, Quad y) { sums_[k] = fma(x, y, sums_[k]); }
 
-    HWY_INLINE void add_far(const ChildData& di, const ChildData& dj, const Four& f, const FourCentred& c, Quad share, unsigned far,
-                            int parent, double weight) {
+    HWY_INLINE void add_far(const ChildData& di, const ChildData& dj, const Four& f, const FourCentred& c, Quad share,
+                            unsigned far, int parent, double weight) {
         const Quad mask = ones(far), m = mask * share, w = Quad::set(weight), value = m * c.value;
         add(0, w, value);
         work_.num_far += static_cast<size_t>(__builtin_popcount(far));
@@ -139,7 +141,11 @@ class Walk {
             const Quad clear = f.r - (spread_outer(di.tight) + spread_inner(dj.tight));
             gap_ = min(gap_, select_less(Quad::set(0.5), mask, clear, infinity));
             const Quad beta = (m * c.first) * c.inverse, kappa = fms(m, c.second, beta) * (c.inverse * c.inverse);
-            const Quad u[6] = {f.dx, f.dy, f.dz, fms(f.by, f.az, f.bz * f.ay), fms(f.bz, f.ax, f.bx * f.az),
+            const Quad u[6] = {f.dx,
+                               f.dy,
+                               f.dz,
+                               fms(f.by, f.az, f.bz * f.ay),
+                               fms(f.bz, f.ax, f.bx * f.az),
                                fms(f.bx, f.ay, f.by * f.ax)};
             if (parent >= 0) {
                 double* sum = work_.bands[static_cast<size_t>(parent)].sum;
@@ -165,8 +171,8 @@ class Walk {
     }
 
     /// Lanes of `bands` are between d1 and d2, the others of `inside` within d1; all of them go on to their children.
-    HWY_NOINLINE void descend_bands(const ChildData& di, const ChildData& dj, const Four& f, const FourCentred& c, Quad share,
-                                    unsigned inside, unsigned bands, int parent, double weight) {
+    HWY_NOINLINE void descend_bands(const ChildData& di, const ChildData& dj, const Four& f, const FourCentred& c,
+                                    Quad share, unsigned inside, unsigned bands, int parent, double weight) {
         // u, v = 1 - u, phi and its derivatives as blend() of centred.hpp
         const Quad width = Quad::set(in_.margin) * f.d1, scale = Quad::set(1.0) / width;
         const Quad u = (f.r - f.d1) * scale, v = ((f.d1 + width) - f.r) * scale;
@@ -176,7 +182,26 @@ class Walk {
         const Quad phi = step(u), uv = u * v, first = Quad::set(30.0) * (uv * uv) * scale;
         const Quad second = Quad::set(60.0) * uv * (v - u) * (scale * scale);
         const Quad c0 = share * c.value, c1 = share * c.first, c2 = share * c.second;
-        enum { kAx, kAy, kAz, kBx, kBy, kBz, kEx, kEy, kEz, kR, kC, kPhi, kRest, kFirst, kSecond, kSlope, kCurvature, kRows };
+        enum {
+            kAx,
+            kAy,
+            kAz,
+            kBx,
+            kBy,
+            kBz,
+            kEx,
+            kEy,
+            kEz,
+            kR,
+            kC,
+            kPhi,
+            kRest,
+            kFirst,
+            kSecond,
+            kSlope,
+            kCurvature,
+            kRows
+        };
         double rows[kRows][4];
         f.ax.store(rows[kAx]), f.ay.store(rows[kAy]), f.az.store(rows[kAz]);
         f.bx.store(rows[kBx]), f.by.store(rows[kBy]), f.bz.store(rows[kBz]);
@@ -226,8 +251,8 @@ class Walk {
         if (di.item[p] < 0 || dj.item[q] < 0) return expand(di.node[p], dj.node[q], parent, weight);
         const int triangle_a = di.item[p], triangle_b = dj.item[q];
         const double share = in_.area_weights ? di.share[p] * dj.share[q] : 1.0;
-        work_.leaves.push_back({triangle_a, triangle_b, parent, weight, share,
-                                in_.path_a[triangle_a] | (in_.path_b[triangle_b] >> 1)});
+        work_.leaves.push_back(
+            {triangle_a, triangle_b, parent, weight, share, in_.path_a[triangle_a] | (in_.path_b[triangle_b] >> 1)});
     }
 
     const TraversalInput& in_;
@@ -263,7 +288,8 @@ void sum_bands(BandNode* bands, size_t count, BandTotals& totals) {
         const BandNode& band = bands[k];
         const double excess = band.centred - band.sum[6];
         const double slope = band.slope + band.first * excess, curvature = band.curvature + band.second * excess;
-        const Quad dr[2] = {Quad::load(band.dr), Quad::load(band.dr + 4)}, g[2] = {Quad::load(band.sum), Quad::load(band.sum + 4)};
+        const Quad dr[2] = {Quad::load(band.dr), Quad::load(band.dr + 4)},
+                   g[2] = {Quad::load(band.sum), Quad::load(band.sum + 4)};
         if (band.parent >= 0) {
             double* up = bands[band.parent].sum;
             for (size_t h = 0; h < 2; ++h) {
@@ -342,8 +368,8 @@ void add_all_leaves(const TraversalInput& in, int i, int j, PairWork& work) {
                 continue;
             }
             const double share = in.area_weights ? di.share[p] * dj.share[q] : 1.0;
-            work.leaves.push_back({di.item[p], dj.item[q], -1, 1.0, share,
-                                   pair_key(in.path_a[di.item[p]], in.path_b[dj.item[q]])});
+            work.leaves.push_back(
+                {di.item[p], dj.item[q], -1, 1.0, share, pair_key(in.path_a[di.item[p]], in.path_b[dj.item[q]])});
         }
     }
 }
@@ -353,11 +379,17 @@ void add_all_leaves(const TraversalInput& in, int i, int j, PairWork& work) {
 void traverse(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
               const PairFrame& frame, const PotentialForm& form, Wanted wanted, PairWork& work) {
     work.clear();
-    const TraversalInput in{rotated_a.spheres.data(), rotated_b.spheres.data(), a.children.data(), b.children.data(),
-                            a.path_bits.data(), b.path_bits.data(),
+    const TraversalInput in{rotated_a.spheres.data(),
+                            rotated_b.spheres.data(),
+                            a.children.data(),
+                            b.children.data(),
+                            a.path_bits.data(),
+                            b.path_bits.data(),
                             {frame.origin_a.x(), frame.origin_a.y(), frame.origin_a.z()},
                             {frame.origin_b.x(), frame.origin_b.y(), frame.origin_b.z()},
-                            std::max(a.blend, b.blend), form.far_value, form.area_weights};
+                            std::max(a.blend, b.blend),
+                            form.far_value,
+                            form.area_weights};
     const int root_a = a.tree.size(), root_b = b.tree.size();  // the nodes above the roots
     if (!form.hierarchy) return add_all_leaves(in, root_a, root_b, work);
     double totals[kFarSums];

@@ -40,7 +40,8 @@ void add_leaves(const PotentialForm& form, PairWork& work, RelativeSum& sum) {
 
 }  // namespace
 
-PairFrame make_frame(const RotatedShape& a, const RotatedShape& b, const Vector3d& position_a, const Vector3d& position_b) {
+PairFrame make_frame(const RotatedShape& a, const RotatedShape& b, const Vector3d& position_a,
+                     const Vector3d& position_b) {
     const Vector3d &root_a = a.center, &root_b = b.center;
     const Vector3d between = (position_a - position_b) + (root_a - root_b);
     return {a.rotation, 0.5 * between - root_a, -0.5 * between - root_b};

@@ -38,10 +38,10 @@ struct Quad {
     }
 };
 
-#define FARFIELD_QUAD_BINARY(name, op)                                                  \
-    HWY_INLINE Quad name(Quad x, Quad y) {                                              \
-        for (size_t k = 0; k < kQuadParts; ++k) x.v[k] = hn::op(x.v[k], y.v[k]);        \
-        return x;                                                                       \
+#define FARFIELD_QUAD_BINARY(name, op)                                           \
+    HWY_INLINE Quad name(Quad x, Quad y) {                                       \
+        for (size_t k = 0; k < kQuadParts; ++k) x.v[k] = hn::op(x.v[k], y.v[k]); \
+        return x;                                                                \
     }
 FARFIELD_QUAD_BINARY(operator+, Add)
 FARFIELD_QUAD_BINARY(operator-, Sub)

@@ -37,6 +37,7 @@ struct PairDerivatives {
     Vector6d wrench_a, wrench_b;
     Eigen::Matrix<double, 12, 12> hessian;
 };
-[[nodiscard]] PairDerivatives to_body_charts(const RelativeSum& sum, const Eigen::Vector3d& s_a, const Eigen::Vector3d& s_b);
+[[nodiscard]] PairDerivatives to_body_charts(const RelativeSum& sum, const Eigen::Vector3d& s_a,
+                                             const Eigen::Vector3d& s_b);
 
 }  // namespace farfield::contact::longrange

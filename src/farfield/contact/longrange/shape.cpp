@@ -15,7 +15,8 @@ std::uint64_t spread_bits(std::uint32_t path) {
     return bits;
 }
 
-void rotate_all(const Eigen::Matrix3d& rotation, const std::vector<Eigen::Vector3d>& from, std::vector<Eigen::Vector3d>& to) {
+void rotate_all(const Eigen::Matrix3d& rotation, const std::vector<Eigen::Vector3d>& from,
+                std::vector<Eigen::Vector3d>& to) {
     to.resize(from.size());
     for (std::size_t k = 0; k < from.size(); ++k) to[k].noalias() = rotation * from[k];
 }
@@ -47,7 +48,9 @@ double automatic_blend(const TriangleMesh& mesh) {
     const Eigen::RowVector3d mean = mesh.vertices.colwise().mean();
     const Eigen::Matrix<double, Eigen::Dynamic, 3> centred = mesh.vertices.rowwise() - mean;
     const Eigen::Vector3d spread = Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(centred.transpose() * centred)
-                                       .eigenvalues().cwiseMax(0.0).cwiseSqrt();
+                                       .eigenvalues()
+                                       .cwiseMax(0.0)
+                                       .cwiseSqrt();
     return spread.minCoeff() < 0.6 * spread.maxCoeff() ? 1.0 : 0.5;
 }
 
