@@ -2,7 +2,7 @@
 """Checks the gradient of a user's own scene against finite differences, from touching to far apart.
 
 Loss: a seeded linear functional of all body poses after a rollout. One free body is moved along the line of its closest points to a
-ladder of gaps; at each gap the analytic derivative along one random direction per quantity is compared with :func:`farfield.differences.slope`.
+ladder of gaps; at each gap the analytic derivative along one random direction per quantity is compared with :func:`farfield.differences.slope_of_batch`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 import farfield as ff
-from farfield.differences import Difference, slope
+from farfield.differences import Difference, slope_of_batch
 
 GAPS = tuple(np.logspace(-4, 1, 11))
 STEPS, TOLERANCE, NOISE_FACTOR = 20, 1e-5, 10.0
-LADDER = tuple(10.0 ** (-k / 2) for k in range(2, 11))
+SOLVER_TOLERANCE = 1e-10
+LADDER = tuple(10.0 ** (-k / 2) for k in range(3, 10))
 
 
 @dataclass
@@ -68,9 +69,29 @@ class Experiment:
     dt: float
     weights: np.ndarray  #: of the loss, shape (bodies, 12): position, then rotation matrix by rows
 
-    def run(self, **changes) -> ff.Trajectory:
-        value = {"parameters": self.parameters, "state": self.state, "controls": self.controls} | changes
-        return ff.rollout(self.model, value["parameters"], value["state"], value["controls"], dt=self.dt, contact=self.contact, tolerance=1e-10)
+    def run(self) -> ff.Trajectory:
+        return ff.rollout(
+            self.model,
+            self.parameters,
+            self.state,
+            self.controls,
+            dt=self.dt,
+            contact=self.contact,
+            tolerance=SOLVER_TOLERANCE,
+        )
+
+    def losses(self, changes: list[dict]) -> list[float]:
+        """The loss with each of the changes (of parameters, state or controls), on all cores."""
+        trajectories = ff.rollout_batch(
+            self.model,
+            [change.get("parameters", self.parameters) for change in changes],
+            [change.get("state", self.state) for change in changes],
+            [change.get("controls", self.controls) for change in changes],
+            dt=self.dt,
+            contact=self.contact,
+            tolerance=SOLVER_TOLERANCE,
+        )
+        return [self.loss(trajectory) for trajectory in trajectories]
 
     def loss(self, trajectory: ff.Trajectory) -> float:
         if not trajectory.converged:
@@ -124,34 +145,39 @@ def moved_to_gap(model: ff.Model, parameters: ff.Parameters, q: np.ndarray, body
     return None
 
 
-def quantities(e: Experiment, gradient: ff.RolloutGradient, scale: float, random: np.random.Generator) -> Iterator[tuple[str, float, Callable[[float], float]]]:
-    """(name, analytic slope, loss along the direction) of every quantity the scene has."""
+def quantities(
+    e: Experiment, gradient: ff.RolloutGradient, scale: float, random: np.random.Generator
+) -> Iterator[tuple[str, float, Callable[[float], dict]]]:
+    """(name, analytic slope, change at a distance along the direction) of every quantity the scene has."""
 
     def unit(size) -> np.ndarray:
         direction = random.standard_normal(size)
         return direction / np.linalg.norm(direction)
 
-    def parameter(**change) -> ff.Parameters:
+    def parameter(name: str, value) -> dict:
         moved = e.parameters.copy()
-        for name, value in change.items():
-            setattr(moved, name, value)
-        return moved
+        setattr(moved, name, value)
+        return {"parameters": moved}
 
+    def state(q: np.ndarray, v: np.ndarray) -> dict:
+        return {"state": ff.State(q=q, v=v)}
+
+    p, g = e.parameters, gradient.parameters
     tangent = scale * (e.model.reduction @ unit(e.model.num_unknowns))
     speed = scale / e.dt * (e.model.reduction @ unit(e.model.num_unknowns))
-    yield "position", gradient.q0 @ tangent, lambda h: e.loss(e.run(state=ff.State(q=ff.retract(e.model, e.state.q, h * tangent), v=e.state.v)))
-    yield "velocity", gradient.v0 @ speed, lambda h: e.loss(e.run(state=ff.State(q=e.state.q, v=e.state.v + h * speed)))
+    yield "position", gradient.q0 @ tangent, lambda h: state(ff.retract(e.model, e.state.q, h * tangent), e.state.v)
+    yield "velocity", gradient.v0 @ speed, lambda h: state(e.state.q, e.state.v + h * speed)
     if e.model.num_controls:
         push = unit(e.controls.shape)
-        yield "controls", float((gradient.controls * push).sum()), lambda h: e.loss(e.run(controls=e.controls + h * push))
-    mass = random.uniform(0.5, 1.0, (e.model.num_bodies, 1)) * e.parameters.moments
-    yield "masses", float((gradient.parameters.moments * mass).sum()), lambda h: e.loss(e.run(parameters=parameter(moments=e.parameters.moments + h * mass)))
-    if e.contact is not None and e.model.contact_pairs:
-        rough = random.uniform(0.5, 1.0, e.model.num_bodies) * e.parameters.friction
-        if rough.any():
-            yield "friction", float(gradient.parameters.friction @ rough), lambda h: e.loss(e.run(parameters=parameter(friction=e.parameters.friction + h * rough)))
-        weight = e.parameters.weight
-        yield "weight", gradient.parameters.weight * weight, lambda h: e.loss(e.run(parameters=parameter(weight=weight * (1 + h))))
+        yield "controls", (gradient.controls * push).sum(), lambda h: {"controls": e.controls + h * push}
+    mass = random.uniform(0.5, 1.0, (e.model.num_bodies, 1)) * p.moments
+    yield "masses", (g.moments * mass).sum(), lambda h: parameter("moments", p.moments + h * mass)
+    if e.contact is None or not e.model.contact_pairs:
+        return
+    rough = random.uniform(0.5, 1.0, e.model.num_bodies) * p.friction
+    if rough.any():
+        yield "friction", g.friction @ rough, lambda h: parameter("friction", p.friction + h * rough)
+    yield "weight", g.weight * p.weight, lambda h: parameter("weight", p.weight * (1 + h))
 
 
 def judge(gap: float, quantity: str, analytic: float, numeric: Difference) -> Case:
@@ -199,7 +225,8 @@ def gradcheck(
             continue
         gradient = ff.rollout_vjp(trajectory, dL_dpose=e.partials(trajectory))
         scale = min(0.1, trajectory.min_gap)
-        for quantity, analytic, function in quantities(e, gradient, scale, random):
+        for quantity, analytic, change in quantities(e, gradient, scale, random):
             progress(f"gap {gap:.2g} m, {quantity}")
-            report.cases.append(judge(gap, quantity, float(analytic), slope(function, LADDER)))
+            numeric = slope_of_batch(lambda points, e=e, change=change: e.losses([change(h) for h in points]), LADDER)
+            report.cases.append(judge(gap, quantity, float(analytic), numeric))
     return report
