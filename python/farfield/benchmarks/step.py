@@ -19,8 +19,8 @@ import numpy as np
 from farfield.benchmarks.measure import Check, Timing, result_hash, take_turns
 
 DT = 0.01
-REPEATS = 25
-WARM_UP_STEPS, STEPS = 10, 40
+REPEATS = 20
+WARM_UP_STEPS, STEPS = 10, 100
 BATCH, BATCH_STEPS, BATCH_REPEATS = 16, 200, 8
 SPIN_ROUNDS = 2_000_000
 CHAIN_LINKS = (7, 14, 28, 56)

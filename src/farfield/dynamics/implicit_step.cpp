@@ -44,13 +44,6 @@ void reduce(const Model& model, StepScratch& s, bool scripted) {
     reduce_hessian(reduction, s);
 }
 
-double pivot_ratio(const Eigen::LLT<Eigen::MatrixXd>& cholesky) {
-    const auto diagonal = cholesky.matrixLLT().diagonal();
-    if (diagonal.size() == 0) return 1.0;  // nothing moves, or scripts move all
-    const double ratio = diagonal.minCoeff() / diagonal.maxCoeff();
-    return ratio * ratio;
-}
-
 /// How much the gradient changes when coordinates change in their last digits.
 double coordinate_rounding(const StepScratch& s) {
     return 16.0 * std::numeric_limits<double>::epsilon() * std::max(1.0, s.q.lpNorm<Eigen::Infinity>()) *
@@ -59,15 +52,16 @@ double coordinate_rounding(const StepScratch& s) {
 
 /// Newton direction: exact Hessian first, then contact projected per body pair, then |eigenvalues|.
 void solve_direction(const Model& model, StepScratch& s, bool scripted, StepReport& report) {
-    s.cholesky.compute(s.reduced_hessian);
-    if (s.cholesky.info() != Eigen::Success) {
+    bool positive = s.cholesky.compute(s.reduced_hessian);
+    if (!positive) {
         s.objective.project_contact();
         reduce(model, s, scripted);
-        s.cholesky.compute(s.reduced_hessian);
+        positive = s.cholesky.compute(s.reduced_hessian);
     }
-    if (s.cholesky.info() == Eigen::Success) {
-        report.conditioning = pivot_ratio(s.cholesky);
-        s.reduced_step = s.cholesky.solve(-s.reduced_gradient);
+    if (positive) {
+        report.conditioning = s.cholesky.pivot_ratio();
+        s.reduced_step = -s.reduced_gradient;
+        s.cholesky.solve_in_place(s.reduced_step);
     } else {
         const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(s.reduced_hessian.selfadjointView<Eigen::Lower>());
         const VectorXd size = eigen.eigenvalues().cwiseAbs();
@@ -167,9 +161,8 @@ void solve_adjoint(const Reduction& reduction, StepScratch& s) {
         reduce_hessian(reduction, s);
         s.reduced_bar.noalias() = reduction.E.transpose() * s.q_next_bar;
     }
-    s.cholesky.compute(s.reduced_hessian);
-    if (s.cholesky.info() == Eigen::Success) {
-        s.cholesky.solveInPlace(s.reduced_bar);
+    if (s.cholesky.compute(s.reduced_hessian)) {
+        s.cholesky.solve_in_place(s.reduced_bar);
     } else {
         s.reduced_bar = s.reduced_hessian.partialPivLu().solve(s.reduced_bar).eval();
     }

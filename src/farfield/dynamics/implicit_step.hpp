@@ -10,6 +10,7 @@
 
 #include "farfield/dynamics/incremental_potential.hpp"
 #include "farfield/dynamics/step_types.hpp"
+#include "farfield/math/tree_cholesky.hpp"
 
 namespace farfield {
 
@@ -22,7 +23,7 @@ class StepScratch {
     Eigen::VectorXd q_next_bar, v_next_bar, reduced_bar, lambda, direct;  ///< backward
     IncrementalPotential::Bars products;
     Eigen::MatrixXd reduced_hessian, full_hessian, product;
-    Eigen::LLT<Eigen::MatrixXd> cholesky;
+    TreeCholesky cholesky;
 };
 
 /// Solves for `next`. Sizes are checked by the caller once per rollout.

@@ -15,8 +15,8 @@ class TreeCholesky {
     [[nodiscard]] bool compute(const Eigen::MatrixXd& lower);
     /// x becomes H^-1 x.
     void solve_in_place(Eigen::VectorXd& x) const;
-    /// Smallest over largest pivot.
-    [[nodiscard]] double pivot_ratio() const { return pivots_.minCoeff() / pivots_.maxCoeff(); }
+    /// Smallest over largest pivot; 1 for the empty matrix.
+    [[nodiscard]] double pivot_ratio() const { return pivots_.size() ? pivots_.minCoeff() / pivots_.maxCoeff() : 1.0; }
 
  private:
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows_;  // strict lower triangle: L

@@ -31,20 +31,24 @@ Vector3d log_quaternion(const Eigen::Quaterniond& rotation) {
     return scale * vec;
 }
 
-void rotate_about(const Vector3d& anchor, const Matrix3d& rotation, Pose& pose) {
-    pose.position += pose.rotation * (anchor - rotation * anchor);
+/// Turns the pose about a point of its own frame and returns that point in the world. Most anchors are the origin.
+Vector3d rotate_about(const Vector3d& anchor, const Matrix3d& rotation, Pose& pose) {
+    Vector3d world_anchor = pose.position;
+    if (!anchor.isZero(0.0)) {
+        world_anchor = pose * anchor;
+        pose.position += pose.rotation * (anchor - rotation * anchor);
+    }
     pose.rotation = pose.rotation * rotation;
+    return world_anchor;
 }
 
 void apply_hinge(const Vector3d& anchor, const Vector3d& axis, double angle, Pose& pose, Vector3d& world_axis, Vector3d& world_anchor) {
     world_axis = pose.rotation * axis;
-    world_anchor = pose * anchor;
-    rotate_about(anchor, exp_rotation(axis * angle), pose);
+    world_anchor = rotate_about(anchor, exp_rotation(axis * angle), pose);
 }
 
 void apply_ball(const Vector3d& anchor, const Matrix3d& rotation, int dof, Pose& pose, Kinematics& out) {
-    const Vector3d world_anchor = pose * anchor;
-    rotate_about(anchor, rotation, pose);
+    const Vector3d world_anchor = rotate_about(anchor, rotation, pose);
     for (int k = 0; k < 3; ++k) {  // tangent axes are those of the rotated frame: R exp(delta)
         out.axis[static_cast<std::size_t>(dof + k)] = pose.rotation.col(k);
         out.anchor[static_cast<std::size_t>(dof + k)] = world_anchor;
@@ -94,7 +98,8 @@ void forward_kinematics(const Model& model, const Parameters& parameters, const 
         const ModelBody& body = model.bodies()[i];
         const Pose& parent = out.poses[static_cast<std::size_t>(body.parent)];
         Pose pose;
-        pose.rotation = parent.rotation * body.orientation;
+        pose.rotation = parent.rotation;
+        if (!body.orientation.isIdentity(0.0)) pose.rotation *= body.orientation;
         pose.position = parent.position + parent.rotation * parameters.attachment.row(static_cast<Eigen::Index>(i)).transpose();
         for (int j = 0; j < body.num_joints; ++j) {
             apply_joint(model.joints()[static_cast<std::size_t>(body.first_joint + j)], q, pose, out);
