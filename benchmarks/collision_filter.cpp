@@ -139,6 +139,7 @@ Scene billiards(const TriangleMesh& ball) {
 /// Kinds of motion: 2 mm and 0.02 rad at random with a cue ball of 2 cm; 5 mm along an axis, all balls alike or each
 /// its own.
 VectorXd draw(const std::string& kind, Random& random, int balls, int trial) {
+    if (kind == "mixed") return draw(trial % 2 == 0 ? "random" : "axis", random, balls, trial / 2);
     VectorXd delta = VectorXd::Zero(6 * balls);
     for (int i = 0; i < balls; ++i) {
         if (kind == "random") {
@@ -232,7 +233,7 @@ int main(int argc, char** argv) {
     bool first = true;
     for (const TriangleMesh& mesh : meshes) {
         const auto model = build_model(billiards(mesh));
-        for (const std::string kind : {"random", "axis"}) {
+        for (const std::string kind : {"random", "axis", "mixed"}) {
             for (const bool warm : {false, true}) {
                 const Timing timing = measure(*model, kind, warm, motions);
                 std::printf(
