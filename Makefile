@@ -51,7 +51,7 @@ $(CONFIGURED): CMakePresets.json $(LOCKED) | $(SYSTEM)
 build:
 	@mkdir -p build
 
-$(CONFIGURED) build/asan/build.ninja build/debug/build.ninja build/tsan/build.ninja: | build
+$(CONFIGURED) build/asan/build.ninja build/asan-all/build.ninja build/debug/build.ninja build/tsan/build.ninja: | build
 
 core: $(CONFIGURED)
 	@echo "-- building the C++ core and its Python module"
@@ -74,7 +74,7 @@ test: setup build/asan/build.ninja
 	@tools/setup_system.sh pages
 	@$(PYTHON) tools/run_tests.py --cmake $(CMAKE) --jobs $(JOBS)
 
-test-all: setup build/asan/build.ninja build/debug/build.ninja build/tsan/build.ninja
+test-all: setup build/asan-all/build.ninja build/debug/build.ninja build/tsan/build.ninja
 	@tools/setup_system.sh pages
 	@$(PYTHON) tools/run_tests.py --all --cmake $(CMAKE) --jobs $(JOBS)
 

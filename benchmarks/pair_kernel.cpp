@@ -2,8 +2,9 @@
 /// @file  Speed of the triangle-pair kernels in units of one plain Newton iteration measured in the same run.
 ///
 /// Usage: pair_kernel [--json] [--pairs N] [--repeats N]
-/// Mixture: triangles of size 0.1 m, gaps 1e-4 .. 0.2 m, the other triangle displaced by 1 % of the gap before a warm solve.
-/// Times are the minimum over repeats of thread CPU time per pair; each repeat starts from the same saved planes.
+/// Mixture: triangles of size 0.1 m, gaps 1e-4 .. 0.2 m, the other triangle displaced by 1 % of the gap before a warm
+/// solve. Times are the minimum over repeats of thread CPU time per pair; each repeat starts from the same saved
+/// planes.
 #include <time.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@
 #define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "../benchmarks/pair_kernel.cpp"  // seen from src/
-#include "hwy/foreach_target.h"
+#include <hwy/foreach_target.h>
 // The loop over targets must come first.
 #include "farfield/math/lanes-inl.hpp"
 
@@ -30,9 +31,10 @@ HWY_BEFORE_NAMESPACE();
 namespace farfield::contact::longrange::HWY_NAMESPACE {
 
 using namespace farfield::HWY_NAMESPACE;  // NOLINT: lanes of the same target
-using Group = Real;  // one vector at a time is the fastest form of this kernel
+using Group = Real;                       // one vector at a time is the fastest form of this kernel
 
-/// The yardstick: gradient and Hessian by (n, d) from the textbook formulas, L D L^T with d first, full step. Nothing else.
+/// The yardstick: gradient and Hessian by (n, d) from the textbook formulas, L D L^T with d first, full step. Nothing
+/// else.
 template <class R>
 HWY_INLINE void plain_iteration(PairChunk& chunk, size_t lane) {
     const R one = R::set(1.0), zero = R::set(0.0);
@@ -41,11 +43,13 @@ HWY_INLINE void plain_iteration(PairChunk& chunk, size_t lane) {
     const R length = sqrt(dot(n, n)), w = one / (one - length), a = R::set(12.0) * (w * w) / length;
     const R b = (R::set(24.0) * (w * w * w) - a) / (length * length);
     const Lane3<R> bn = b * n;
-    R xx = fma(bn.x, n.x, a), xy = bn.x * n.y, xz = bn.x * n.z, yy = fma(bn.y, n.y, a), yz = bn.y * n.z, zz = fma(bn.z, n.z, a);
+    R xx = fma(bn.x, n.x, a), xy = bn.x * n.y, xz = bn.x * n.z, yy = fma(bn.y, n.y, a), yz = bn.y * n.z,
+      zz = fma(bn.z, n.z, a);
     Lane3<R> g = a * n, h{zero, zero, zero};
     R gd = zero, hd = zero;
     for (size_t k = 0; k < 6; ++k) {
-        const Lane3<R> x{R::load(&chunk.arms[3 * k][lane]), R::load(&chunk.arms[3 * k + 1][lane]), R::load(&chunk.arms[3 * k + 2][lane])};
+        const Lane3<R> x{R::load(&chunk.arms[3 * k][lane]), R::load(&chunk.arms[3 * k + 1][lane]),
+                         R::load(&chunk.arms[3 * k + 2][lane])};
         const R plus = dot(n, x) + d, s = k < 3 ? plus : zero - plus;
         const R r = one / s, r2 = r * r, r3 = (r + r) * r2, sr2 = k < 3 ? r2 : zero - r2;
         g = fnma(sr2, x, g);
@@ -61,7 +65,8 @@ HWY_INLINE void plain_iteration(PairChunk& chunk, size_t lane) {
     xx = fnma(l.x, h.x, xx), xy = fnma(l.x, h.y, xy), xz = fnma(l.x, h.z, xz);
     yy = fnma(l.y, h.y, yy), yz = fnma(l.y, h.z, yz), zz = fnma(l.z, h.z, zz);
     g = fnma(gd, l, g);
-    const R i0 = one / xx, l10 = xy * i0, l20 = xz * i0, i1 = one / fnma(l10, xy, yy), rest = fnma(l20, xy, yz), l21 = rest * i1;
+    const R i0 = one / xx, l10 = xy * i0, l20 = xz * i0, i1 = one / fnma(l10, xy, yy), rest = fnma(l20, xy, yz),
+            l21 = rest * i1;
     const R i2 = one / fnma(l21, rest, fnma(l20, xz, zz));
     const R v1 = fnma(l10, g.x, g.y), v2 = fnma(l21, v1, fnma(l20, g.x, g.z));
     const R z = v2 * i2, y = fnma(l21, z, v1 * i1), x = fnma(l20, z, fnma(l10, y, g.x * i0));
@@ -111,7 +116,8 @@ Workload make_workload(size_t pairs) {
         x.colwise() -= pair_origin(x);
         const PairSolution solution = solve_pair(x, nullptr, 1e-12);
         if (!std::isfinite(solution.value)) continue;
-        const Eigen::Vector3d shift = 0.01 * gap * Eigen::Vector3d(uniform(rng), uniform(rng), uniform(rng)).normalized();
+        const Eigen::Vector3d shift =
+            0.01 * gap * Eigen::Vector3d(uniform(rng), uniform(rng), uniform(rng)).normalized();
         work.before.push_back(x);
         work.solved.push_back(solution);
         x.rightCols<3>().colwise() += shift;
@@ -164,10 +170,18 @@ Timings measure(const Workload& work, int repeats) {
     const std::vector<double> weights(pairs, 1.0);
     Timings t{};
     const auto nothing = [] {};
-    t.iteration = fastest(repeats, pairs, [&] { batch = plain; }, [&] { HWY_DYNAMIC_DISPATCH(plain_iterations)(batch.chunks(), batch.num_chunks()); });
-    t.cold = fastest(repeats, pairs, [&] { batch = cold; }, [&] { solve_pairs(batch, 1e-9); });
-    t.warm9 = fastest(repeats, pairs, [&] { batch = warm; }, [&] { solve_pairs(batch, 1e-9); });
-    t.warm12 = fastest(repeats, pairs, [&] { batch = warm; }, [&] { solve_pairs(batch, 1e-12); });
+    t.iteration = fastest(
+        repeats, pairs, [&] { batch = plain; },
+        [&] {
+            HWY_DYNAMIC_DISPATCH(plain_iterations)
+            (batch.chunks(), batch.num_chunks());
+        });
+    t.cold = fastest(
+        repeats, pairs, [&] { batch = cold; }, [&] { solve_pairs(batch, 1e-9); });
+    t.warm9 = fastest(
+        repeats, pairs, [&] { batch = warm; }, [&] { solve_pairs(batch, 1e-9); });
+    t.warm12 = fastest(
+        repeats, pairs, [&] { batch = warm; }, [&] { solve_pairs(batch, 1e-12); });
     t.derivatives = fastest(repeats, pairs, nothing, [&] { accumulate_pairs(batch, 0, pairs, weights.data(), sums); });
     t.hash = hash_of(batch);
     for (size_t i = 0; i < pairs; ++i) t.iterations_warm += batch.iterations(i) / static_cast<double>(pairs);
@@ -181,7 +195,8 @@ Timings measure(const Workload& work, int repeats) {
         for (size_t i = 0; i < pairs; ++i) out[i] = solve_pair(work.after[i], &work.solved[i].plane, 1e-12);
     });
     t.scalar_derivatives = fastest(repeats / 4, pairs, nothing, [&] {
-        for (size_t i = 0; i < pairs; ++i) sink += leaf_derivatives(work.after[i], work.after[i], out[i].plane).material(0, 0);
+        for (size_t i = 0; i < pairs; ++i)
+            sink += leaf_derivatives(work.after[i], work.after[i], out[i].plane).material(0, 0);
     });
     if (!std::isfinite(sink)) std::fprintf(stderr, "pair_kernel: a result is not finite\n");
     return t;
@@ -191,20 +206,22 @@ void print_json(const Timings& t, size_t pairs) {
     const double both = t.warm12 + t.derivatives, scalar_both = t.scalar_warm + t.scalar_derivatives;
     std::printf(
         "{\"target\": \"%s\", \"threads\": 1, \"pairs\": %zu, \"hash\": \"%016llx\", \"warm_iterations\": %.3f,\n"
-        " \"ns\": {\"iteration\": %.2f, \"cold_1e-9\": %.2f, \"warm_1e-9\": %.2f, \"warm_1e-12\": %.2f, \"derivatives\": %.2f,\n"
+        " \"ns\": {\"iteration\": %.2f, \"cold_1e-9\": %.2f, \"warm_1e-9\": %.2f, \"warm_1e-12\": %.2f, "
+        "\"derivatives\": %.2f,\n"
         "        \"scalar_cold_1e-9\": %.2f, \"scalar_warm_1e-12\": %.2f, \"scalar_derivatives\": %.2f},\n"
         " \"iterations_worth\": {\"cold_solve\": %.3f, \"warm_solve\": %.3f, \"value_gradient_hessian\": %.3f},\n"
-        " \"simd_over_scalar\": {\"cold\": %.3f, \"warm\": %.3f, \"derivatives\": %.3f, \"value_gradient_hessian\": %.3f}}\n",
-        lanes_target().c_str(), pairs, static_cast<unsigned long long>(t.hash), t.iterations_warm, t.iteration, t.cold, t.warm9,
-        t.warm12, t.derivatives, t.scalar_cold, t.scalar_warm, t.scalar_derivatives, t.cold / t.iteration, t.warm12 / t.iteration,
-        both / t.iteration, t.scalar_cold / t.cold, t.scalar_warm / t.warm12, t.scalar_derivatives / t.derivatives,
-        scalar_both / both);
+        " \"simd_over_scalar\": {\"cold\": %.3f, \"warm\": %.3f, \"derivatives\": %.3f, \"value_gradient_hessian\": "
+        "%.3f}}\n",
+        lanes_target().c_str(), pairs, static_cast<unsigned long long>(t.hash), t.iterations_warm, t.iteration, t.cold,
+        t.warm9, t.warm12, t.derivatives, t.scalar_cold, t.scalar_warm, t.scalar_derivatives, t.cold / t.iteration,
+        t.warm12 / t.iteration, both / t.iteration, t.scalar_cold / t.cold, t.scalar_warm / t.warm12,
+        t.scalar_derivatives / t.derivatives, scalar_both / both);
 }
 
 void print_table(const Timings& t, size_t pairs) {
     const double both = t.warm12 + t.derivatives, scalar_both = t.scalar_warm + t.scalar_derivatives;
-    std::printf("%s, 1 thread, %zu pairs, %.2f warm iterations, hash %016llx\n\n", lanes_target().c_str(), pairs, t.iterations_warm,
-                static_cast<unsigned long long>(t.hash));
+    std::printf("%s, 1 thread, %zu pairs, %.2f warm iterations, hash %016llx\n\n", lanes_target().c_str(), pairs,
+                t.iterations_warm, static_cast<unsigned long long>(t.hash));
     std::printf("%-36s %8s %12s %12s %s\n", "per pair", "ns", "iterations", "over scalar", "goal (minimum)");
     const auto row = [&](const char* name, double ns, double scalar, const char* goal) {
         std::printf("%-36s %8.1f %12.2f ", name, ns, ns / t.iteration);

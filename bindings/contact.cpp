@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file  Contact models in Python.
+#include <nanobind/eigen/dense.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -11,6 +13,8 @@
 #include "contact_model.hpp"
 #include "farfield/base/error.hpp"
 #include "farfield/contact/longrange/long_range.hpp"
+#include "farfield/model/closest_points.hpp"
+#include "farfield/model/kinematics.hpp"
 
 namespace farfield::python {
 
@@ -49,12 +53,62 @@ class LongRangeModel : public ContactModel {
     bool brute_force_ = false;
 };
 
+/// Poses of all bodies from coordinates.
+Poses poses_at(const Model& model, const Parameters& parameters, const Eigen::VectorXd& q, const char* place) {
+    validate(model, State{q, Eigen::VectorXd::Zero(model.num_dofs())}, place);
+    validate(model, parameters, place);
+    Kinematics kinematics;
+    forward_kinematics(model, parameters, q, kinematics);
+    return kinematics.poses;
+}
+
+contact::ContactDerivatives evaluate(ContactModel& contact, const std::shared_ptr<Model>& model, const Parameters& parameters, const Eigen::VectorXd& q,
+                                     const std::optional<Eigen::VectorXd>& previous_q, double dt) {
+    const Poses poses = poses_at(*model, parameters, q, "evaluate: q");
+    const ContactSetup setup = contact.setup(model);
+    const auto memory = setup.potential->make_memory();
+    if (previous_q) setup.potential->begin_step(poses_at(*model, parameters, *previous_q, "evaluate: previous_q"), dt, parameters, *memory);
+    contact::ContactDerivatives out;
+    setup.potential->derivatives(poses, parameters, *memory, out);
+    return out;
+}
+
+nb::list all_closest_points(const std::shared_ptr<Model>& model, const Parameters& parameters, const Eigen::VectorXd& q) {
+    const Poses poses = poses_at(*model, parameters, q, "closest_points: q");
+    nb::list out;
+    for (const ContactPair& pair : model->collision().pairs) out.append(closest_points(model->collision(), pair, poses));
+    return out;
+}
+
 }  // namespace
 
 void bind_contact(nb::module_& m) {
+    nb::class_<contact::PairBlock>(m, "PairBlock", "Second derivatives of one pair of bodies.")
+        .def_ro("a", &contact::PairBlock::a, "Body index.")
+        .def_ro("b", &contact::PairBlock::b, "Body index, above a.")
+        .def_ro("hessian", &contact::PairBlock::hessian, "Shape (12, 12): linear and angular motion of a, then of b, world axes.")
+        .def_ro("gap", &contact::PairBlock::gap, "Certified lower bound of the distance [m].");
+    nb::class_<contact::ContactDerivatives>(m, "ContactDerivatives", "Contact energy and its derivatives by body motions.")
+        .def_ro("energy", &contact::ContactDerivatives::energy, "[J]; inf when bodies touch.")
+        .def_ro("friction_energy", &contact::ContactDerivatives::friction_energy, "The part of energy that is friction [J].")
+        .def_prop_ro("wrench", [](const contact::ContactDerivatives& d) {
+            Eigen::Matrix<double, Eigen::Dynamic, 6, Eigen::RowMajor> out(static_cast<Eigen::Index>(d.wrench.size()), 6);
+            for (std::size_t i = 0; i < d.wrench.size(); ++i) out.row(static_cast<Eigen::Index>(i)) = d.wrench[i].transpose();
+            return out;
+        }, "Derivative of the energy, shape (num_bodies, 6): by the position of each body's origin, then by a rotation vector. The force is its negative.")
+        .def_ro("blocks", &contact::ContactDerivatives::blocks, "One PairBlock per contact pair of the model.");
+    nb::class_<ClosestPoints>(m, "ClosestPoints", "Closest points of two bodies.")
+        .def_ro("a", &ClosestPoints::a, "Body index.")
+        .def_ro("b", &ClosestPoints::b, "Body index, above a.")
+        .def_ro("distance", &ClosestPoints::distance, "[m]")
+        .def_ro("point_a", &ClosestPoints::point_a, "World [m], shape (3,).")
+        .def_ro("point_b", &ClosestPoints::point_b, "World [m], shape (3,).");
+    m.def("closest_points", &all_closest_points, "model"_a, "parameters"_a, "q"_a, "Exact closest points of every contact pair at coordinates q.");
     nb::class_<ContactModel>(m, "ContactModel", "A contact model: the `contact` argument of a rollout.")
         .def("__repr__", [](const ContactModel& x) { return "ContactModel(" + x.description() + ")"; })
-        .def_prop_ro("description", &ContactModel::description, "Name and options as JSON.");
+        .def_prop_ro("description", &ContactModel::description, "Name and options as JSON.")
+        .def("evaluate", &evaluate, "model"_a, "parameters"_a, "q"_a, nb::kw_only(), "previous_q"_a.none() = nb::none(), "dt"_a = StepOptions{}.dt,
+             "Energy, wrenches and Hessian blocks at coordinates q. With previous_q, friction of a step of dt [s] from there is included.");
     nb::class_<LongRangeModel, ContactModel>(m, "LongRange",
         "Long-range contact: every pair of bodies repels at every distance, smoothly, and never touches.\n\n"
         "Its weight [J] and friction coefficients are in Parameters, to be differentiated by.")

@@ -67,11 +67,14 @@ StepOptions step_options(double dt, double tolerance, int max_iterations, const 
     return options;
 }
 
-/// Rows of a 2-D (or, for poses, 3-D) array without copying.
-ConstRows rows_of(const std::optional<ConstArray>& array, const char* what) {
+/// Rows of a 2-D array (width 0), or of a 3-D one whose last extent is `width`, without copying.
+ConstRows rows_of(const std::optional<ConstArray>& array, const char* what, std::size_t width = 0) {
     if (!array) return {nullptr, 0, 0};
-    if (array->ndim() < 2 || array->ndim() > 3) fail("rollout_vjp: ", what, " has ", array->ndim(), " dimensions, expected 2 or 3");
-    const std::size_t cols = array->ndim() == 3 ? array->shape(1) * array->shape(2) : array->shape(1);
+    const std::size_t expected = width > 0 ? 3 : 2;
+    if (array->ndim() != expected) fail("rollout_vjp: ", what, " has ", array->ndim(), " dimensions, expected ", expected);
+    if (array->shape(0) == 0) fail("rollout_vjp: ", what, " has no rows, expected steps + 1");
+    if (width > 0 && array->shape(2) != width) fail("rollout_vjp: ", what, " has last extent ", array->shape(2), ", expected ", width);
+    const std::size_t cols = width > 0 ? array->shape(1) * width : array->shape(1);
     return {array->data(), static_cast<Eigen::Index>(array->shape(0)), static_cast<Eigen::Index>(cols)};
 }
 
@@ -115,7 +118,7 @@ std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Param
 
 RolloutGradient run_vjp(const Trajectory& trajectory, const std::optional<ConstArray>& dL_dq, const std::optional<ConstArray>& dL_dv,
                         const std::optional<ConstArray>& dL_dpose, bool allow_unconverged, const nb::object& policy) {
-    const LossPartials partials{rows_of(dL_dq, "dL_dq"), rows_of(dL_dv, "dL_dv"), rows_of(dL_dpose, "dL_dpose")};
+    const LossPartials partials{rows_of(dL_dq, "dL_dq"), rows_of(dL_dv, "dL_dv"), rows_of(dL_dpose, "dL_dpose", 6)};
     std::optional<PythonPolicy> wrapped;
     if (!policy.is_none()) wrapped.emplace(policy);
     nb::gil_scoped_release release;
@@ -126,14 +129,14 @@ using ArrayList = std::optional<std::vector<ConstArray>>;
 
 std::vector<RolloutGradient> run_vjp_batch(const std::vector<Trajectory>& trajectories, const ArrayList& dL_dq, const ArrayList& dL_dv,
                                            const ArrayList& dL_dpose, bool allow_unconverged, std::optional<int> threads) {
-    const auto pick = [&](const ArrayList& list, std::size_t k, const char* what) {
+    const auto pick = [&](const ArrayList& list, std::size_t k, const char* what, std::size_t width = 0) {
         if (!list) return ConstRows{nullptr, 0, 0};
         if (list->size() != trajectories.size()) fail("rollout_vjp_batch: ", what, " has ", list->size(), " arrays for ", trajectories.size(), " trajectories");
-        return rows_of((*list)[k], what);
+        return rows_of((*list)[k], what, width);
     };
     std::vector<LossPartials> partials;
     for (std::size_t k = 0; k < trajectories.size(); ++k) {
-        partials.push_back({pick(dL_dq, k, "dL_dq"), pick(dL_dv, k, "dL_dv"), pick(dL_dpose, k, "dL_dpose")});
+        partials.push_back({pick(dL_dq, k, "dL_dq"), pick(dL_dv, k, "dL_dv"), pick(dL_dpose, k, "dL_dpose", 6)});
     }
     nb::gil_scoped_release release;
     ThreadPool pool(threads.value_or(default_num_threads()));
@@ -157,14 +160,14 @@ void bind_dynamics(nb::module_& m) {
             return std::string("StepReport(") + to_string(r.status) + ", iterations=" + std::to_string(r.iterations) + ")";
         });
 
-    nb::class_<Trajectory>(m, "Trajectory", "States, controls and reports of a rollout. Arrays are views.")
-        .def_ro("q", &Trajectory::q, "Coordinates, shape (steps + 1, num_q).")
-        .def_ro("v", &Trajectory::v, "Velocities, shape (steps + 1, num_dofs).")
-        .def_ro("controls", &Trajectory::controls, "As applied, shape (steps, num_controls).")
-        .def_ro("script", &Trajectory::script, "Coordinates of scripted bodies after each step, shape (steps, 7 num_kinematic).")
+    nb::class_<Trajectory>(m, "Trajectory", "States, controls and reports of a rollout. Arrays are read-only views: the gradient is computed from them.")
+        .def_prop_ro("q", [](const Trajectory& t) { return view(t.q); }, "Coordinates, shape (steps + 1, num_q).")
+        .def_prop_ro("v", [](const Trajectory& t) { return view(t.v); }, "Velocities, shape (steps + 1, num_dofs).")
+        .def_prop_ro("controls", [](const Trajectory& t) { return view(t.controls); }, "As applied, shape (steps, num_controls).")
+        .def_prop_ro("script", [](const Trajectory& t) { return view(t.script); }, "Coordinates of scripted bodies after each step, shape (steps, 7 num_kinematic).")
         .def_ro("reports", &Trajectory::reports, "One StepReport per step taken.")
-        .def_prop_ro("model", [](const Trajectory& t) { return std::const_pointer_cast<Model>(t.model); })
-        .def_ro("parameters", &Trajectory::parameters)
+        .def_prop_ro("model", [](const Trajectory& t) { return std::const_pointer_cast<Model>(t.model); }, "The model that moved.")
+        .def_prop_ro("parameters", [](const Trajectory& t) { return Parameters(t.parameters); }, "A copy of the parameters it moved with.")
         .def_prop_ro("contact", [](const Trajectory& t) { return t.contact.description; }, "The contact model and its options as JSON; empty without contact.")
         .def_prop_ro("dt", [](const Trajectory& t) { return t.options.dt; }, "Time step [s].")
         .def_prop_ro("num_steps", &Trajectory::num_steps, "Steps taken.")

@@ -131,24 +131,24 @@ void bind_model(nb::module_& m) {
     bind_state(m);
     bind_parameters(m);
     nb::class_<Drawable>(m, "Drawable", "A surface to draw, in the frame of its body.")
-        .def_ro("name", &Drawable::name)
+        .def_ro("name", &Drawable::name, "Name of the shape.")
         .def_ro("body", &Drawable::body, "Body index.")
         .def_prop_ro("vertices", [](const Drawable& d) { return d.mesh.vertices; }, "Shape (n, 3) [m].")
         .def_prop_ro("triangles", [](const Drawable& d) { return d.mesh.triangles; }, "Shape (m, 3).")
         .def_ro("color", &Drawable::color, "Red, green, blue, alpha, 0 to 1.");
 
     nb::class_<Model>(m, "Model", "A scene compiled into flat arrays; immutable. Made by build_model or load.")
-        .def_prop_ro("name", [](const Model& x) { return x.scene().name; })
+        .def_prop_ro("name", [](const Model& x) { return x.scene().name; }, "Name of the scene.")
         .def_prop_ro("scene", [](const Model& x) { return Scene(x.scene()); }, "A copy of the scene it was built from.")
         .def_prop_ro("num_bodies", &Model::num_bodies, "Bodies, the world (0) included.")
         .def_prop_ro("num_q", &Model::num_q, "Coordinates.")
         .def_prop_ro("num_dofs", &Model::num_dofs, "Degrees of freedom: size of velocities and tangent vectors.")
         .def_prop_ro("num_unknowns", &Model::num_unknowns, "Degrees of freedom left after ties and scripted bodies.")
-        .def_prop_ro("num_controls", &Model::num_controls)
+        .def_prop_ro("num_controls", &Model::num_controls, "Inputs of all actuators together.")
         .def_prop_ro("num_kinematic", &Model::num_kinematic, "Bodies whose pose is scripted.")
-        .def_prop_ro("body_names", [](const Model& x) { return names(x.bodies()); })
-        .def_prop_ro("joint_names", [](const Model& x) { return names(x.joints()); })
-        .def_prop_ro("actuator_names", [](const Model& x) { return names(x.actuators()); })
+        .def_prop_ro("body_names", [](const Model& x) { return names(x.bodies()); }, "Names of the bodies, the world first.")
+        .def_prop_ro("joint_names", [](const Model& x) { return names(x.joints()); }, "Names of the joints, in the order of q and v.")
+        .def_prop_ro("actuator_names", [](const Model& x) { return names(x.actuators()); }, "Names of the actuators, in the order of the controls.")
         .def_prop_ro("kinematic_bodies", &Model::kinematic_bodies, "Indices of the scripted bodies, in the order of a script's columns.")
         .def_prop_ro("reduction", [](const Model& x) { return x.reduction().E; }, "E of the exact reduction: tangent steps are E z, shape (num_dofs, num_unknowns).")
         .def_prop_ro("contact_pairs", &contact_pairs, "Pairs of body names that may meet.")
@@ -156,7 +156,7 @@ void bind_model(nb::module_& m) {
         .def_prop_ro("warnings", &Model::warnings, "What the importer could not carry over and what looks unusual.")
         .def_prop_ro("keyframes", &keyframes, "Name -> (State, control).")
         .def("default_state", &Model::default_state, nb::rv_policy::copy, "The reference pose at rest.")
-        .def("default_parameters", &Model::default_parameters, nb::rv_policy::copy)
+        .def("default_parameters", &Model::default_parameters, nb::rv_policy::copy, "The parameters of the scene as described.")
         .def("default_control", &Model::default_control, nb::rv_policy::copy, "Position targets at the reference pose, the rest 0; shape (num_controls,).")
         .def("body", [](const Model& x, const std::string& name) { return index_of(x.find_body(name), "body", name); }, "name"_a, "Index of a body.")
         .def("joint_q", [](const Model& x, const std::string& name) {
@@ -179,25 +179,30 @@ void bind_model(nb::module_& m) {
             return "Model('" + x.scene().name + "', bodies=" + std::to_string(x.num_bodies()) + ", dofs=" + std::to_string(x.num_dofs()) +
                    ", controls=" + std::to_string(x.num_controls()) + ")";
         })
-        .def("__reduce__", [](const Model& x) {
+        .def("__getstate__", [](const Model& x) {
             const std::string bytes = model_to_bytes(x, x.default_parameters());
-            return nb::make_tuple(nb::module_::import_("farfield._core").attr("_model_from_pickle"), nb::make_tuple(nb::bytes(bytes.data(), bytes.size())));
+            return nb::bytes(bytes.data(), bytes.size());
+        })
+        .def("__setstate__", [](Model& self, const nb::bytes& bytes) {
+            new (&self) Model(*model_from_bytes(std::string_view(bytes.c_str(), bytes.size())).model);
         });
-    m.def("_model_from_pickle", [](const nb::bytes& bytes) {
-        return std::const_pointer_cast<Model>(model_from_bytes(std::string_view(bytes.c_str(), bytes.size())).model);
-    }, "bytes"_a);
 
     m.def("build_model", [](const Scene& scene) { return std::const_pointer_cast<Model>(build_model(scene)); }, "scene"_a,
           "Compiles a Scene. Raises ValueError naming the element, its value and what was expected.");
     m.def("zero_parameters", &zero_parameters, "model"_a, "Parameters of the model's sizes, all zero.");
     m.def("forward_kinematics", [](const Model& model, const Parameters& parameters, const VectorXd& q) {
+        validate(model, parameters, "forward_kinematics: parameters");
         validate(model, State{q, VectorXd::Zero(model.num_dofs())}, "forward_kinematics");
         Kinematics kinematics;
         forward_kinematics(model, parameters, q, kinematics);
         return pose_rows(kinematics.poses);
     }, "model"_a, "parameters"_a, "q"_a, "World placement of every body, shape (num_bodies, 7): position [m], quaternion (w, x, y, z).");
     m.def("retract", [](const Model& model, const VectorXd& q, const VectorXd& delta) {
-        validate(model, State{q, delta}, "retract");
+        validate(model, State{q, VectorXd::Zero(model.num_dofs())}, "retract");
+        if (delta.size() != model.num_dofs()) fail("retract: delta has ", delta.size(), " entries, expected ", model.num_dofs());
+        for (Eigen::Index k = 0; k < delta.size(); ++k) {
+            if (!std::isfinite(delta[k])) fail("retract: delta[", k, "] = ", delta[k], ", expected a finite number");
+        }
         VectorXd out;
         retract(model, q, delta, out);
         return out;

@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
     farfield::python::bind_contact(m);
     farfield::python::bind_dynamics(m);
     farfield::python::bind_io(m);
+    farfield::python::bind_benchmarks(m);
 }

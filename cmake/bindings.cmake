@@ -12,7 +12,15 @@ file(GLOB FARFIELD_BINDING_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bindi
 nanobind_add_module(_core NB_STATIC NB_SUPPRESS_WARNINGS ${FARFIELD_BINDING_SOURCES})
 target_include_directories(_core PRIVATE ${PROJECT_SOURCE_DIR}/bindings)
 target_compile_definitions(_core PRIVATE FARFIELD_VERSION="${PROJECT_VERSION}")
-target_link_libraries(_core PRIVATE farfield farfield_flags)
+target_link_libraries(_core PRIVATE farfield farfield_flags hwy::hwy)
+
+# Benchmarks print how the core was compiled beside every time.
+get_target_property(FARFIELD_OPTIONS farfield_flags INTERFACE_COMPILE_OPTIONS)
+list(FILTER FARFIELD_OPTIONS EXCLUDE REGEX "^-W")
+string(TOUPPER "${CMAKE_BUILD_TYPE}" FARFIELD_CONFIG)
+string(JOIN " " FARFIELD_FLAGS -std=c++${CMAKE_CXX_STANDARD} ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${FARFIELD_CONFIG}} ${FARFIELD_OPTIONS})
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/bindings/benchmarks.cpp APPEND PROPERTY COMPILE_DEFINITIONS
+             FARFIELD_COMPILER="${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" FARFIELD_FLAGS="${FARFIELD_FLAGS}")
 
 # In a wheel the module is installed beside the Python files. In a development tree it is written straight into
 # python/farfield, so that every build is at once what Python imports.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every kind of test and closes with one count over all of them.
 
-run_tests.py              checks, C++ tests (release, and under asan+ubsan with assertions), Python tests
-run_tests.py --all        also long tests, Debug, and the thread sanitizer
+run_tests.py              checks, C++ tests (release; those of files and models also under asan+ubsan), Python tests
+run_tests.py --all        also long tests, Debug, all under asan+ubsan, and the thread sanitizer
 run_tests.py --only NAME  the stages whose name starts with NAME
 """
 
@@ -126,7 +126,7 @@ def stages(options: argparse.Namespace) -> list[tuple[str, Callable[[], Count]]]
         *checks,
         ("C++ release", lambda: run_cpp(options, "release")),
         ("C++ debug", lambda: run_cpp(options, "debug", NOT_LONG)),
-        ("C++ asan+ubsan", lambda: run_cpp(options, "asan")),
+        ("C++ asan+ubsan", lambda: run_cpp(options, "asan-all")),
         ("C++ tsan", lambda: run_cpp(options, "tsan", "--test-case=*[threads]*")),
         ("Python", lambda: run_pytest()),
     ]

@@ -9,7 +9,8 @@ using namespace farfield;
 
 TEST_CASE("the same numbers on every platform") {
     Random random(12345);
-    CHECK(random() == 6597103971274460346ULL);  // fixed by the standard; the rest from its definition in extended precision
+    CHECK(random() ==
+          6597103971274460346ULL);  // fixed by the standard; the rest from its definition in extended precision
     CHECK(uniform(random) == 0.40044261704406114);
     CHECK(normal(random) == doctest::Approx(-1.4227288787842617).epsilon(1e-15));
 }

@@ -92,11 +92,12 @@ TEST_CASE("the exception of the lowest failing chunk arrives, and the pool stays
                 pool.run(1000, [&](int chunk) {
                     ++ran;
                     if (chunk == 5) std::this_thread::yield();  // gives chunk 7 a chance to fail first
-                    if (chunk == 5 || chunk == 7 || chunk == 900) throw std::runtime_error("chunk " + std::to_string(chunk));
+                    if (chunk == 5 || chunk == 7 || chunk == 900)
+                        throw std::runtime_error("chunk " + std::to_string(chunk));
                 });
             });
             CHECK(text == "chunk 5");
-            CHECK(ran < 1000);  // the rest was not started
+            if (threads == 1) CHECK(ran == 6);  // the rest was not started; with more threads it depends on their speed
             std::atomic<int> after = 0;
             pool.run(10, [&](int) { ++after; });
             CHECK(after == 10);
@@ -113,7 +114,9 @@ TEST_CASE("a nested run is serial and in order, on the thread of its chunk") {
         for (ThreadPool* inner : {&pool, &other}) {
             inner->run(5, [&](int k) {
                 order[slot].push_back(k);
-                pool.run(2, [&, self = std::this_thread::get_id()](int) { bad[slot] += std::this_thread::get_id() != self; });
+                pool.run(2, [&, self = std::this_thread::get_id()](int) {
+                    bad[slot] += std::this_thread::get_id() != self;
+                });
             });
         }
     });
@@ -121,8 +124,9 @@ TEST_CASE("a nested run is serial and in order, on the thread of its chunk") {
         CHECK(bad[slot] == 0);
         CHECK(order[slot] == std::vector<int>{0, 1, 2, 3, 4, 0, 1, 2, 3, 4});
     }
-    CHECK(error_of([&] { pool.run(4, [&](int) { pool.run(3, [](int k) { throw std::runtime_error(std::to_string(k)); }); }); }) ==
-          "0");
+    CHECK(error_of([&] {
+              pool.run(4, [&](int) { pool.run(3, [](int k) { throw std::runtime_error(std::to_string(k)); }); });
+          }) == "0");
 }
 
 TEST_CASE("a run of a single chunk leaves the pool to runs inside it") {
@@ -175,6 +179,7 @@ TEST_CASE("thread counts are checked") {
     for (const char* bad : {"", "0", "-1", "2x", "many", "1e3", "4096", "99999999999999999999"}) {
         const Environment environment(bad);
         const std::string text = error_of([] { (void)default_num_threads(); });
-        CHECK(text == "environment variable FARFIELD_THREADS is '" + std::string(bad) + "', expected a whole number from 1 to 1024");
+        CHECK(text == "environment variable FARFIELD_THREADS is '" + std::string(bad) +
+                          "', expected a whole number from 1 to 1024");
     }
 }

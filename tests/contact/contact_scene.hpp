@@ -56,7 +56,8 @@ inline Poses moved(const Poses& poses, const Eigen::VectorXd& twist) {
 
 inline Eigen::VectorXd stacked(const std::vector<Vector6d>& wrenches) {
     Eigen::VectorXd all(6 * static_cast<Eigen::Index>(wrenches.size()));
-    for (std::size_t body = 0; body < wrenches.size(); ++body) all.segment<6>(6 * static_cast<Eigen::Index>(body)) = wrenches[body];
+    for (std::size_t body = 0; body < wrenches.size(); ++body)
+        all.segment<6>(6 * static_cast<Eigen::Index>(body)) = wrenches[body];
     return all;
 }
 
@@ -67,7 +68,8 @@ inline Eigen::MatrixXd assembled(const contact::ContactDerivatives& derivatives)
     for (const contact::PairBlock& block : derivatives.blocks) {
         const Eigen::Index first[2] = {6 * block.a, 6 * block.b};
         for (int i = 0; i < 2; ++i) {
-            for (int j = 0; j < 2; ++j) hessian.block<6, 6>(first[i], first[j]) += block.hessian.block<6, 6>(6 * i, 6 * j);
+            for (int j = 0; j < 2; ++j)
+                hessian.block<6, 6>(first[i], first[j]) += block.hessian.block<6, 6>(6 * i, 6 * j);
         }
     }
     return hessian;

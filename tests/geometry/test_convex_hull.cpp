@@ -14,9 +14,9 @@
 #include "support/error_text.hpp"
 
 using namespace farfield;
+using Eigen::Vector3d;
 using farfield::testing::contains;
 using farfield::testing::error_of;
-using Eigen::Vector3d;
 using Points = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
 
 namespace {
@@ -52,7 +52,8 @@ TEST_CASE("hull of a box with points inside, on faces and on edges") {
     Points points(8 + 300, 3);
     const TriangleMesh box = make_box({0.3, 0.5, 0.2});
     for (int i = 0; i < 300; ++i) {
-        for (int axis = 0; axis < 3; ++axis) points(i, axis) = uniform(random, -1.0, 1.0) * box.vertices(7, axis) * 0.999;
+        for (int axis = 0; axis < 3; ++axis)
+            points(i, axis) = uniform(random, -1.0, 1.0) * box.vertices(7, axis) * 0.999;
     }
     points.bottomRows(8) = box.vertices;
     const ConvexHull hull = convex_hull(points, "test");
@@ -71,11 +72,13 @@ TEST_CASE("grids: many points on faces and edges") {
         for (int turn = 0; turn < 4; ++turn) {
             const Eigen::Matrix3d r = turn == 0 ? Eigen::Matrix3d::Identity() : random_rotation(random);
             Points points(n * n * n, 3);
-            for (int i = 0; i < n * n * n; ++i) points.row(i) = (r * Vector3d(i % n, (i / n) % n, i / (n * n))).transpose();
+            for (int i = 0; i < n * n * n; ++i)
+                points.row(i) = (r * Vector3d(i % n, (i / n) % n, i / (n * n))).transpose();
             const ConvexHull hull = convex_hull(points, "grid");
             CAPTURE(n);
             check_hull(points, hull);
-            CHECK(solid_moments(as_mesh(points, hull), 1.0).mass == doctest::Approx(std::pow(n - 1.0, 3)).epsilon(1e-12));
+            CHECK(solid_moments(as_mesh(points, hull), 1.0).mass ==
+                  doctest::Approx(std::pow(n - 1.0, 3)).epsilon(1e-12));
         }
     }
 }
@@ -97,7 +100,8 @@ TEST_CASE("random points: same extreme points, same distances") {
 }
 
 TEST_CASE("hull of a sphere keeps every vertex; a dented mesh loses the dent") {
-    for (const TriangleMesh& mesh : {make_sphere(0.3, 2), make_capsule(0.1, 0.3, 16), make_ellipsoid({0.1, 0.2, 0.3}, 2)}) {
+    for (const TriangleMesh& mesh :
+         {make_sphere(0.3, 2), make_capsule(0.1, 0.3, 16), make_ellipsoid({0.1, 0.2, 0.3}, 2)}) {
         const TriangleMesh hull = convex_hull_mesh(mesh);
         CHECK(hull.name == mesh.name);
         CHECK(hull.vertices == mesh.vertices);
@@ -137,10 +141,13 @@ TEST_CASE("several threads at once") {
 }
 
 TEST_CASE("degenerate input is named") {
-    const auto complaint = [](const Points& points) { return error_of([&] { (void)convex_hull(points, "body 'foot'"); }); };
+    const auto complaint = [](const Points& points) {
+        return error_of([&] { (void)convex_hull(points, "body 'foot'"); });
+    };
     CHECK(complaint(Points(0, 3)) == "convex_hull: body 'foot': 0 points, expected at least 4");
     CHECK(complaint(Points::Zero(3, 3)) == "convex_hull: body 'foot': 3 points, expected at least 4");
-    CHECK(contains(complaint(Points::Zero(9, 3)), "body 'foot': 9 points lie in one plane (extent 0, thickness 0 [m])"));
+    CHECK(
+        contains(complaint(Points::Zero(9, 3)), "body 'foot': 9 points lie in one plane (extent 0, thickness 0 [m])"));
     Random random(6);
     Points points(20, 3);
     for (double& value : points.reshaped()) value = normal(random);
@@ -153,6 +160,7 @@ TEST_CASE("degenerate input is named") {
     CHECK(contains(complaint(plane), "20 points lie in one plane"));
     points(7, 2) = std::numeric_limits<double>::quiet_NaN();
     CHECK(contains(complaint(points), "body 'foot': point 7 ("));
-    CHECK(contains(error_of([] { (void)convex_hull_mesh(TriangleMesh{.name = "shell", .vertices = {}, .triangles = {}}); }),
-                   "mesh 'shell': 0 points"));
+    CHECK(contains(
+        error_of([] { (void)convex_hull_mesh(TriangleMesh{.name = "shell", .vertices = {}, .triangles = {}}); }),
+        "mesh 'shell': 0 points"));
 }

@@ -16,7 +16,9 @@ namespace {
 /// Distance by trying points: a grid of weights on both triangles, refined around its best pair (the problem is convex).
 /// Shares nothing with the code under test.
 double sampled_distance(const Triangle& a, const Triangle& b) {
-    const auto at = [](const Triangle& t, double u, double v) -> Vector3d { return t[0] + u * (t[1] - t[0]) + v * (t[2] - t[0]); };
+    const auto at = [](const Triangle& t, double u, double v) -> Vector3d {
+        return t[0] + u * (t[1] - t[0]) + v * (t[2] - t[0]);
+    };
     double best = std::numeric_limits<double>::infinity();
     double center[4] = {1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3}, width = 0.5;
     for (int round = 0; round < 34; ++round, width *= 0.6) {
@@ -24,13 +26,23 @@ double sampled_distance(const Triangle& a, const Triangle& b) {
         const int n = 4;
         for (int i = -n; i <= n; ++i) {
             for (int j = -n; j <= n; ++j) {
-                double u = std::clamp(center[0] + width * i / n, 0.0, 1.0), v = std::clamp(center[1] + width * j / n, 0.0, 1.0);
-                if (u + v > 1.0) { const double s = u + v; u /= s; v /= s; }
+                double u = std::clamp(center[0] + width * i / n, 0.0, 1.0),
+                       v = std::clamp(center[1] + width * j / n, 0.0, 1.0);
+                if (u + v > 1.0) {
+                    const double s = u + v;
+                    u /= s;
+                    v /= s;
+                }
                 const Vector3d x = at(a, u, v);
                 for (int k = -n; k <= n; ++k) {
                     for (int l = -n; l <= n; ++l) {
-                        double p = std::clamp(center[2] + width * k / n, 0.0, 1.0), q = std::clamp(center[3] + width * l / n, 0.0, 1.0);
-                        if (p + q > 1.0) { const double s = p + q; p /= s; q /= s; }
+                        double p = std::clamp(center[2] + width * k / n, 0.0, 1.0),
+                               q = std::clamp(center[3] + width * l / n, 0.0, 1.0);
+                        if (p + q > 1.0) {
+                            const double s = p + q;
+                            p /= s;
+                            q /= s;
+                        }
                         const double d = (x - at(b, p, q)).norm();
                         if (d < best) {
                             best = d;
@@ -57,7 +69,8 @@ bool on_feature(const Vector3d& p, const Triangle& t, const TriangleFeature& fea
     const std::size_t k = static_cast<std::size_t>(feature.index), l = (k + 1) % 3;
     const double tolerance = 1e-13 * (1.0 + p.norm());
     if (feature.kind == FeatureKind::Vertex) return p == t[k];
-    if (feature.kind == FeatureKind::Edge) return std::abs((p - t[k]).norm() + (p - t[l]).norm() - (t[l] - t[k]).norm()) < tolerance;
+    if (feature.kind == FeatureKind::Edge)
+        return std::abs((p - t[k]).norm() + (p - t[l]).norm() - (t[l] - t[k]).norm()) < tolerance;
     return std::sqrt(point_triangle_distance(p, t).squared_distance) < tolerance;
 }
 
@@ -133,7 +146,9 @@ TEST_CASE("triangle distance carries its own proof, at all separations and for e
         ++seen[static_cast<std::size_t>(d.feature_a.kind)][static_cast<std::size_t>(d.feature_b.kind)];
     }
     using enum FeatureKind;
-    const auto count = [&](FeatureKind x, FeatureKind y) { return seen[static_cast<std::size_t>(x)][static_cast<std::size_t>(y)]; };
+    const auto count = [&](FeatureKind x, FeatureKind y) {
+        return seen[static_cast<std::size_t>(x)][static_cast<std::size_t>(y)];
+    };
     CHECK(count(Vertex, Vertex) > 20);
     CHECK(count(Vertex, Edge) > 20);
     CHECK(count(Edge, Vertex) > 20);
@@ -165,7 +180,8 @@ TEST_CASE("degenerate positions: parallel edges, coplanar, stacked, slivers") {
     Random random(3);
     for (int i = 0; i < 500; ++i) {
         // Slivers: one corner within 1e-9 of the opposite edge, both triangles.
-        Triangle a = random_triangle(random, Vector3d::Zero(), 0.5), b = random_triangle(random, Vector3d(0, 0, 4), 0.5);
+        Triangle a = random_triangle(random, Vector3d::Zero(), 0.5),
+                 b = random_triangle(random, Vector3d(0, 0, 4), 0.5);
         for (Triangle* t : {&a, &b}) (*t)[2] = 0.3 * (*t)[0] + 0.7 * (*t)[1] + 1e-9 * unit_vector(random);
         check_certified(a, b, 1e-8);
     }
@@ -191,7 +207,8 @@ TEST_CASE("segments: crossing, parallel, collinear, points") {
     Random random(4);
     for (int i = 0; i < 2000; ++i) {
         const Vector3d a0 = normal_vector(random, 3), b0 = normal_vector(random, 3), u = unit_vector(random);
-        const Vector3d v = (u + std::pow(10.0, uniform(random, -12.0, 0.0)) * unit_vector(random)).normalized();  // nearly parallel
+        const Vector3d v =
+            (u + std::pow(10.0, uniform(random, -12.0, 0.0)) * unit_vector(random)).normalized();  // nearly parallel
         const SegmentSegmentDistance e = segment_segment_distance(a0, a0 + u, b0, b0 + v);
         // First-order conditions of the convex problem, with clamped parameters.
         const Vector3d r = e.on_b - e.on_a;
@@ -209,7 +226,8 @@ TEST_CASE("intersection: generic, touching, coplanar, contained") {
         const bool result = triangles_intersect(floor, other);
         for (int i = 0; i < 3; ++i) {  // the same from all sides
             const std::size_t k = static_cast<std::size_t>(i);
-            const Triangle turned{other[k], other[(k + 1) % 3], other[(k + 2) % 3]}, flipped{other[k], other[(k + 2) % 3], other[(k + 1) % 3]};
+            const Triangle turned{other[k], other[(k + 1) % 3], other[(k + 2) % 3]},
+                flipped{other[k], other[(k + 2) % 3], other[(k + 1) % 3]};
             CHECK(triangles_intersect(floor, turned) == result);
             CHECK(triangles_intersect(flipped, floor) == result);
         }
@@ -222,29 +240,29 @@ TEST_CASE("intersection: generic, touching, coplanar, contained") {
         }
         return result;
     };
-    CHECK(meets({0.2, 0.2, -1}, {0.2, 0.2, 1}, {2, 2, 0}));             // an edge through the face
-    CHECK_FALSE(meets({0.7, 0.7, -1}, {0.7, 0.7, 1}, {2, 2, 0}));       // past the long side
-    CHECK(meets({0.2, 0.2, 0}, {0.3, 0.2, 1}, {0.2, 0.3, 1}));          // a corner on the face
+    CHECK(meets({0.2, 0.2, -1}, {0.2, 0.2, 1}, {2, 2, 0}));        // an edge through the face
+    CHECK_FALSE(meets({0.7, 0.7, -1}, {0.7, 0.7, 1}, {2, 2, 0}));  // past the long side
+    CHECK(meets({0.2, 0.2, 0}, {0.3, 0.2, 1}, {0.2, 0.3, 1}));     // a corner on the face
     CHECK_FALSE(meets({0.2, 0.2, 1e-100}, {0.3, 0.2, 1}, {0.2, 0.3, 1}));
-    CHECK(meets({0.5, 0.5, 0}, {1, 1, 1}, {1, 1, -1}));                 // a corner on an edge
-    CHECK(meets({0, 0, 0}, {-1, 0, 1}, {-1, -1, 1}));                   // a common corner
-    CHECK(meets({0, 0, 0}, {1, 0, 0}, {0.5, -1, 1}));                   // a common edge
-    CHECK(meets({0.25, 0, 0}, {0.75, 0, 0}, {0.5, -1, 1}));             // part of an edge
-    CHECK(meets({-5, 0, 0}, {5, 0, 0}, {0.5, -1, 1}));                  // more than an edge
-    CHECK_FALSE(meets({2, 0, 0}, {5, 0, 0}, {3, -1, 1}));               // on the line of an edge, beyond it
-    CHECK(meets({0.2, 0.2, 0}, {0.6, 0.2, 0}, {0.3, 0.3, 1}));          // an edge within the face
-    CHECK(meets({-1, 0.2, 0}, {3, 0.2, 0}, {0.3, 0.3, 1}));             // an edge right across the face
+    CHECK(meets({0.5, 0.5, 0}, {1, 1, 1}, {1, 1, -1}));         // a corner on an edge
+    CHECK(meets({0, 0, 0}, {-1, 0, 1}, {-1, -1, 1}));           // a common corner
+    CHECK(meets({0, 0, 0}, {1, 0, 0}, {0.5, -1, 1}));           // a common edge
+    CHECK(meets({0.25, 0, 0}, {0.75, 0, 0}, {0.5, -1, 1}));     // part of an edge
+    CHECK(meets({-5, 0, 0}, {5, 0, 0}, {0.5, -1, 1}));          // more than an edge
+    CHECK_FALSE(meets({2, 0, 0}, {5, 0, 0}, {3, -1, 1}));       // on the line of an edge, beyond it
+    CHECK(meets({0.2, 0.2, 0}, {0.6, 0.2, 0}, {0.3, 0.3, 1}));  // an edge within the face
+    CHECK(meets({-1, 0.2, 0}, {3, 0.2, 0}, {0.3, 0.3, 1}));     // an edge right across the face
     CHECK_FALSE(meets({-1, 1.2, 0}, {3, 1.2, 0}, {0.3, 0.3, 1}));
-    CHECK(meets({0.1, 0.1, 0}, {0.2, 0.1, 0}, {0.1, 0.2, 0}));          // coplanar: contained,
-    CHECK(meets({-5, -5, 0}, {9, -5, 0}, {-5, 9, 0}));                  // containing,
-    CHECK(meets({0.5, -1, 0}, {0.6, 2, 0}, {0.4, 2, 0}));               // crossing,
-    CHECK(meets({1, 0, 0}, {2, 0, 0}, {2, 1, 0}));                      // corner to corner,
-    CHECK(meets({0.5, 0.5, 0}, {1, 1, 0}, {1, 0.5, 0}));                // corner on the long side,
-    CHECK_FALSE(meets({0.6, 0.5, 0}, {1, 1, 0}, {1, 0.5, 0}));          // apart
+    CHECK(meets({0.1, 0.1, 0}, {0.2, 0.1, 0}, {0.1, 0.2, 0}));                       // coplanar: contained,
+    CHECK(meets({-5, -5, 0}, {9, -5, 0}, {-5, 9, 0}));                               // containing,
+    CHECK(meets({0.5, -1, 0}, {0.6, 2, 0}, {0.4, 2, 0}));                            // crossing,
+    CHECK(meets({1, 0, 0}, {2, 0, 0}, {2, 1, 0}));                                   // corner to corner,
+    CHECK(meets({0.5, 0.5, 0}, {1, 1, 0}, {1, 0.5, 0}));                             // corner on the long side,
+    CHECK_FALSE(meets({0.6, 0.5, 0}, {1, 1, 0}, {1, 0.5, 0}));                       // apart
     CHECK_FALSE(meets({0.1, 0.1, 1e-100}, {0.2, 0.1, 1e-100}, {0.1, 0.2, 1e-100}));  // hovering
-    CHECK(meets({0.2, 0.2, -1}, {0.2, 0.2, 1}, {0.2, 0.2, 0.5}));       // a segment as a triangle
+    CHECK(meets({0.2, 0.2, -1}, {0.2, 0.2, 1}, {0.2, 0.2, 0.5}));                    // a segment as a triangle
     CHECK_FALSE(meets({0.8, 0.8, -1}, {0.8, 0.8, 1}, {0.8, 0.8, 0.5}));
-    CHECK(meets({0.2, 0.2, 0}, {0.4, 0.2, 0}, {0.3, 0.2, 0}));          // one that lies in the plane
+    CHECK(meets({0.2, 0.2, 0}, {0.4, 0.2, 0}, {0.3, 0.2, 0}));  // one that lies in the plane
     CHECK_FALSE(meets({0.2, 2, 0}, {0.4, 2, 0}, {0.3, 2, 0}));
 }
 
@@ -274,7 +292,8 @@ TEST_CASE("intersection agrees with distance on random triangles pushed together
         CHECK_FALSE(triangles_intersect(a, near));
         const FeatureKind kind_a = d.feature_a.kind, kind_b = d.feature_b.kind;
         const bool edges_cross = kind_a == FeatureKind::Edge && kind_b == FeatureKind::Edge;
-        if (edges_cross || kind_a == FeatureKind::Face || kind_b == FeatureKind::Face) CHECK(triangles_intersect(a, through));
+        if (edges_cross || kind_a == FeatureKind::Face || kind_b == FeatureKind::Face)
+            CHECK(triangles_intersect(a, through));
     }
     CHECK(meeting > 300);
     CHECK(apart > 300);

@@ -65,7 +65,8 @@ TEST_CASE("distance of triangles agrees with the direct formula, from any warm d
     for (int i = 0; i < 2000; ++i) {
         const Matrix3Xd a = random_points(random, 3, Vector3d::Zero());
         const Matrix3Xd b = random_points(random, 3, 2.0 * unit_vector(random));
-        const TriangleTriangleDistance direct = triangle_triangle_distance({a.col(0), a.col(1), a.col(2)}, {b.col(0), b.col(1), b.col(2)});
+        const TriangleTriangleDistance direct =
+            triangle_triangle_distance({a.col(0), a.col(1), a.col(2)}, {b.col(0), b.col(1), b.col(2)});
         const double distance = std::sqrt(direct.squared_distance);
         if (distance < 1e-3) continue;
         ++apart;
@@ -115,7 +116,8 @@ TEST_CASE("hulls of random points: bounds meet, points belong to the hulls") {
 
 TEST_CASE("convex meshes agree with all pairs of triangles") {
     Random random(3);
-    const TriangleMesh meshes[] = {make_box({0.3, 0.5, 0.2}), make_sphere(0.4), make_capsule(0.2, 0.4), make_cylinder(0.3, 0.3)};
+    const TriangleMesh meshes[] = {make_box({0.3, 0.5, 0.2}), make_sphere(0.4), make_capsule(0.2, 0.4),
+                                   make_cylinder(0.3, 0.3)};
     for (int i = 0; i < 60; ++i) {
         const TriangleMesh &ma = meshes[uniform_index(random, 4)], &mb = meshes[uniform_index(random, 4)];
         const Matrix3Xd a = placed(ma, Vector3d::Zero(), random_rotation(random));
@@ -133,8 +135,8 @@ TEST_CASE("flat contact: faces, edges and corners at gaps from 1e-2 to 1e-8, tur
         for (int i = 0; i < 300; ++i) {
             const TriangleMesh box_a = make_box({0.5, 0.4, 0.3}), box_b = make_box({0.3, 0.6, 0.2});
             Matrix3d turn = Matrix3d::Identity();
-            if (i % 3 == 1) turn = Eigen::AngleAxisd(uniform(random, 0.0, 3.0), Vector3d::UnitZ());             // face on face
-            if (i % 3 == 2) turn = Eigen::AngleAxisd(0.25 * std::numbers::pi, Vector3d::UnitX());                // edge on face
+            if (i % 3 == 1) turn = Eigen::AngleAxisd(uniform(random, 0.0, 3.0), Vector3d::UnitZ());  // face on face
+            if (i % 3 == 2) turn = Eigen::AngleAxisd(0.25 * std::numbers::pi, Vector3d::UnitX());    // edge on face
             const Vector3d slide(uniform(random, -0.5, 0.5), uniform(random, -0.1, 0.1), 0.0);
             const Matrix3d world = random_rotation(random);
             Matrix3Xd a = placed(box_a, Vector3d::Zero(), Matrix3d::Identity()), b = placed(box_b, slide, turn);
@@ -151,6 +153,40 @@ TEST_CASE("flat contact: faces, edges and corners at gaps from 1e-2 to 1e-8, tur
             CHECK(result.lower == doctest::Approx(gap).epsilon(1e-9 + 4 * rounding));
             CHECK(result.upper == doctest::Approx(gap).epsilon(1e-9 + 4 * rounding));
             CHECK(margin(a, b, result.direction) >= gap * (1.0 - 1e-9) - 4e-15);
+        }
+    }
+}
+
+TEST_CASE(
+    "aligned and nearly aligned contact: the closest points are on edges and diagonals, directions are still "
+    "accurate") {
+    Random random(8);
+    const TriangleMesh meshes[] = {make_box({0.3, 0.5, 0.2}), make_box({0.5, 0.4, 0.02}), make_cylinder(0.3, 0.3),
+                                   make_sphere(0.4)};
+    const auto eighths = [&](const Vector3d& axis) {
+        return Eigen::AngleAxisd(0.25 * std::numbers::pi * uniform_index(random, 8), axis).toRotationMatrix();
+    };
+    for (const double gap : {1e-3, 1e-5, 1e-7}) {
+        for (const double tilt : {1e-3, 1e-7, 0.0}) {
+            for (int i = 0; i < 1500; ++i) {
+                const TriangleMesh &mesh_a = meshes[uniform_index(random, 4)],
+                                   &mesh_b = meshes[uniform_index(random, 4)];
+                const Matrix3d turn_a = eighths(Vector3d::Unit(uniform_index(random, 3))),
+                               turn_b = eighths(Vector3d::UnitX());
+                const Matrix3d tilted = Eigen::AngleAxisd(tilt, unit_vector(random)).toRotationMatrix();
+                const Vector3d slide(i % 2 == 0 ? uniform(random, -0.3, 0.3) : 0.0, 0.0, 0.0);
+                Matrix3Xd a = placed(mesh_a, Vector3d::Zero(), turn_a), b = placed(mesh_b, slide, tilted * turn_b);
+                const double lift = gap - margin(a, b, Vector3d::UnitZ());
+                const Matrix3d world = random_rotation(random);
+                b = (world * (b.colwise() + lift * Vector3d::UnitZ())).eval();
+                a = (world * a).eval();
+                const GjkResult result = gjk_distance(a, b);
+                CAPTURE(gap);
+                CAPTURE(tilt);
+                CAPTURE(i);
+                CHECK(result.status != GjkStatus::Overlap);
+                CHECK(result.upper - result.lower <= 1e-9 * result.upper + 2e-14);  // 2e-14: rounding at unit size
+            }
         }
     }
 }
@@ -180,7 +216,8 @@ TEST_CASE("identical boxes stacked without shift, points, segments, repeated poi
 TEST_CASE("size and place do not matter beyond rounding") {
     Random random(5);
     for (int i = 0; i < 200; ++i) {
-        const Matrix3Xd a = random_points(random, 12, Vector3d::Zero()), b = random_points(random, 12, Vector3d(2.5, 0.3, 0.1));
+        const Matrix3Xd a = random_points(random, 12, Vector3d::Zero()),
+                        b = random_points(random, 12, Vector3d(2.5, 0.3, 0.1));
         const double reference = gjk_distance(a, b).upper;
         for (const double scale : {1e-6, 1e3}) {
             CHECK(gjk_distance(scale * a, scale * b).upper == doctest::Approx(scale * reference).epsilon(1e-9));
@@ -194,7 +231,8 @@ TEST_CASE("size and place do not matter beyond rounding") {
 TEST_CASE("early stops") {
     Random random(6);
     for (int i = 0; i < 200; ++i) {
-        const Matrix3Xd a = random_points(random, 40, Vector3d::Zero()), b = random_points(random, 40, 2.5 * unit_vector(random));
+        const Matrix3Xd a = random_points(random, 40, Vector3d::Zero()),
+                        b = random_points(random, 40, 2.5 * unit_vector(random));
         const GjkResult full = gjk_distance(a, b);
         const GjkResult above = gjk_distance(a, b, {.stop_above = 0.5 * full.lower});
         CHECK(above.lower >= 0.5 * full.lower);
@@ -224,7 +262,8 @@ TEST_CASE("step by step: the hull of two placements of a body") {
         GjkStatus status = GjkStatus::Searching;
         while (status == GjkStatus::Searching) {
             const Vector3d n = gjk.direction();
-            const Vector3d a = still.col(support(still, n)), b0 = start.col(support(start, -n)), b1 = end.col(support(end, -n));
+            const Vector3d a = still.col(support(still, n)), b0 = start.col(support(start, -n)),
+                           b1 = end.col(support(end, -n));
             const Vector3d b = n.dot(b0) <= n.dot(b1) ? b0 : b1;
             CHECK(n.dot(b - a) == doctest::Approx(margin(still, both, n)).epsilon(1e-12));
             if (whole.status == GjkStatus::Converged && n.dot(b - a) >= enough) {

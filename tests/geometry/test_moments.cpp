@@ -10,10 +10,10 @@
 #include "support/error_text.hpp"
 
 using namespace farfield;
-using farfield::testing::contains;
-using farfield::testing::error_of;
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
+using farfield::testing::contains;
+using farfield::testing::error_of;
 
 namespace {
 
@@ -104,7 +104,7 @@ TEST_CASE("a box as a mesh has the moments of the box formula, wherever it is") 
         CHECK(relative_difference(there, transformed(exact, p, r)) < 1e-13);
         CHECK(there.mass == doctest::Approx(exact.mass).epsilon(1e-13));
     }
-    const Matrix3d inertia = box_moments(Vector3d(0.5, 1.0, 1.5), 2.0).inertia();  // 1 x 2 x 3, mass 12
+    const Matrix3d inertia = box_moments(Vector3d(0.5, 1.0, 1.5), 2.0).inertia();              // 1 x 2 x 3, mass 12
     CHECK((inertia - Vector3d(13.0, 10.0, 5.0).asDiagonal().toDenseMatrix()).norm() < 1e-14);  // m/12 (b^2 + c^2)
 }
 
@@ -145,9 +145,11 @@ TEST_CASE("mistakes in moments are named") {
     const std::string triangle = from(1.0, Vector3d::Zero(), Vector3d(1.0, 1.0, 3.0).asDiagonal());
     CHECK(contains(triangle, "body 'box': principal inertias (1, 1, 3), expected"));
     CHECK(contains(triangle, "eigenvalue -0.5"));
-    CHECK(contains(from(1.0, Vector3d::Zero(), Vector3d(-1.0, 1.0, 1.0).asDiagonal()), "principal inertias (-1, 1, 1)"));
+    CHECK(
+        contains(from(1.0, Vector3d::Zero(), Vector3d(-1.0, 1.0, 1.0).asDiagonal()), "principal inertias (-1, 1, 1)"));
     // The edge cases are bodies: a plate, a rod, a point; and a plate with rounded numbers.
-    for (const Vector3d& diagonal : {Vector3d(1, 1, 2), Vector3d(1, 1, 0), Vector3d(0, 0, 0), Vector3d(1, 1, 2 + 1e-10)}) {
+    for (const Vector3d& diagonal :
+         {Vector3d(1, 1, 2), Vector3d(1, 1, 0), Vector3d(0, 0, 0), Vector3d(1, 1, 2 + 1e-10)}) {
         CHECK(from(1.0, Vector3d(1, 2, 3), diagonal.asDiagonal()) == "");
     }
 

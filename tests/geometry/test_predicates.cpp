@@ -22,7 +22,8 @@ int integer_sign(const Vector3d& a, const Vector3d& b, const Vector3d& c, const 
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) m[i][j] = wide((*rows[i])(j)) - wide(a(j));
     }
-    const Wide value = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+    const Wide value = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+                       m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
                        m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
     return value > 0 ? 1 : (value < 0 ? -1 : 0);
 }

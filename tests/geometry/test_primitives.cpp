@@ -11,9 +11,9 @@
 #include "support/error_text.hpp"
 
 using namespace farfield;
+using Eigen::Vector3d;
 using farfield::testing::contains;
 using farfield::testing::error_of;
-using Eigen::Vector3d;
 
 namespace {
 
@@ -100,8 +100,13 @@ TEST_CASE("triangulated moments converge to those of the smooth shape, with orde
             previous = error;
         }
     };
-    check_order([](int level) { return make_sphere(0.3, level + 1); }, ellipsoid_moments(Vector3d::Constant(0.3), 700.0), 0.2);
-    check_order([](int level) { return make_ellipsoid({0.1, 0.2, 0.3}, level + 1); }, ellipsoid_moments({0.1, 0.2, 0.3}, 700.0), 0.2);
+    check_order([](int level) { return make_sphere(0.3, level + 1); },
+                ellipsoid_moments(Vector3d::Constant(0.3), 700.0), 0.2);
+    check_order(
+        [](int level) {
+            return make_ellipsoid({0.1, 0.2, 0.3}, level + 1);
+        },
+        ellipsoid_moments({0.1, 0.2, 0.3}, 700.0), 0.2);
     check_order([](int level) { return make_cylinder(0.1, 0.4, 8 << level); }, cylinder_moments(0.1, 0.4, 700.0), 0.2);
     check_order([](int level) { return make_capsule(0.1, 0.4, 8 << level); }, capsule_moments(0.1, 0.4, 700.0), 0.2);
 }

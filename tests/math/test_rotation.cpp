@@ -43,9 +43,9 @@ Matrix3d left_jacobian_by_series(const Vector3d& w) {
 }
 
 /// Angles over all scales, both sides of every switch (1 rad; sqrt(10) rad), up to pi.
-const std::vector<double> kAngles = {0.0,  1e-300, 1e-160, 1e-12,      1e-9,           1e-8,           1e-6, 1e-4,      1e-3,
-                                     1e-2, 0.1,    0.5,    1.0 - 1e-9, 1.0,            1.0 + 1e-9,     2.0,  2.5,       3.0,
-                                     3.1,  3.14,   3.1415, kPi - 1e-6, kPi - 1e-9,     kPi - 1e-12};
+const std::vector<double> kAngles = {0.0,  1e-300, 1e-160, 1e-12, 1e-9,       1e-8,       1e-6,       1e-4,
+                                     1e-3, 1e-2,   0.1,    0.5,   1.0 - 1e-9, 1.0,        1.0 + 1e-9, 2.0,
+                                     2.5,  3.0,    3.1,    3.14,  3.1415,     kPi - 1e-6, kPi - 1e-9, kPi - 1e-12};
 const std::vector<double> kBeyondPi = {kPi + 1e-9, 3.16, std::sqrt(10.0) - 1e-9, std::sqrt(10.0) + 1e-9, 4.0, 5.0, 6.0};
 
 }  // namespace
@@ -90,8 +90,9 @@ TEST_CASE("log undoes exp at every scale, near pi included") {
         }
     }
     // At pi the sign of the axis is free, but the rotation must be the same; along the axes entries vanish exactly.
-    for (const Vector3d& axis : {Vector3d(1, 0, 0), Vector3d(0, 1, 0), Vector3d(0, 0, 1), Vector3d(0.6, 0.8, 0),
-                                 Vector3d(0, -0.6, 0.8), Vector3d(1, 1, 1).normalized(), Vector3d(-1, 2, -3).normalized()}) {
+    for (const Vector3d& axis :
+         {Vector3d(1, 0, 0), Vector3d(0, 1, 0), Vector3d(0, 0, 1), Vector3d(0.6, 0.8, 0), Vector3d(0, -0.6, 0.8),
+          Vector3d(1, 1, 1).normalized(), Vector3d(-1, 2, -3).normalized()}) {
         const Matrix3d half_turn = 2.0 * axis * axis.transpose() - Matrix3d::Identity();
         const Vector3d w = log_rotation(half_turn);
         CHECK(w.norm() == doctest::Approx(kPi).epsilon(1e-15));

@@ -26,7 +26,8 @@ TEST_CASE("smoothstep: values, symmetry, range") {
         const double u = i / 100000.0;
         const SmoothstepTaylor at = smoothstep(u), mirror = smoothstep(1.0 - u);
         const bool sound = at.value >= previous && at.value <= 1.0 && at.first >= 0.0 &&
-                           std::abs(at.value + mirror.value - 1.0) < 1e-15 && std::abs(at.second + mirror.second) < 1e-11;
+                           std::abs(at.value + mirror.value - 1.0) < 1e-15 &&
+                           std::abs(at.second + mirror.second) < 1e-11;
         CHECK_MESSAGE(sound, "u = ", u);
         previous = at.value;
     }

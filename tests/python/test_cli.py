@@ -10,24 +10,30 @@ import numpy as np
 import pytest
 from farfield.runs import RunDir
 from farfield.viewer import load_recording
-from standin_engine import Engine
+from spied_engine import Engine
 
 import farfield
 from farfield import cli
 
 
+SCENE = """<mujoco><worldbody>
+  <geom type="plane" size="0 0 1"/>
+  <body name="torso" pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1" margin=".01"/></body>
+</worldbody><keyframe><key name="high" qpos="0 0 9 1 0 0 0"/></keyframe></mujoco>"""
+
+
 @pytest.fixture
 def engine(monkeypatch):
     engine = Engine()
-    for name in ("load", "rollout", "rollout_vjp", "State"):
-        monkeypatch.setattr(farfield, name, getattr(engine, name), raising=False)
+    for name in ("rollout", "rollout_vjp"):
+        monkeypatch.setattr(farfield, name, getattr(engine, name))
     return engine
 
 
 @pytest.fixture
 def scene(tmp_path):
     file = tmp_path / "box.xml"
-    file.write_text("<mujoco/>")
+    file.write_text(SCENE)
     return file
 
 
@@ -68,7 +74,7 @@ def test_bad_input_is_one_line_without_trace(capsys, engine, scene, tmp_path):
     broken.write_text("hello")
     cases = [
         (["simulate", tmp_path / "none.xml"], "none.xml: no such file"),
-        (["simulate", broken], "not an MJCF or URDF file"),
+        (["simulate", broken], "not readable as XML"),
         (["simulate", tmp_path], "no such file"),
         (["simulate", scene, "--key", "low"], "keyframe 'low' is unknown; the file has: 'high'"),
         (["simulate", scene, "--contact", "magic"], "contact model 'magic' is unknown"),
@@ -102,9 +108,9 @@ def test_simulate_prints_exactly_one_json_object(capfd, engine, scene, tmp_path)
     assert result["converged"] is True
     assert result["min_gap"] is None
     height = 1.0 - 9.81 * 0.01**2 * 250 * 251 / 2
-    np.testing.assert_allclose(result["final"]["torso"]["pos"], [0, 0, height], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(result["final"]["torso"]["pos"], [0, 0, height], rtol=1e-9, atol=1e-9)
     assert result["final"]["world"]["quat"] == [1, 0, 0, 0]
-    assert "damping is ignored" in output.err
+    assert "margin" in output.err
     assert len(engine.rollouts) > 1  # in chunks, so that the bar moves
 
 
@@ -113,7 +119,7 @@ def test_simulate_leaves_a_complete_run_directory(engine, scene, tmp_path):
     assert exit_code("simulate", scene, "--steps", 30, "--key", "high", "--out", folder, "--quiet") == 0
     run = RunDir.open(folder)
     assert run.config["options"]["steps"] == 30
-    assert run.read_arrays()["q"].shape == (31, 3)
+    assert run.read_arrays()["q"].shape == (31, 7)
     recording = load_recording(run.file("recording.npz"))
     assert recording.num_frames == 31
     assert recording.poses[0, 1, 2] == 9.0
@@ -123,23 +129,22 @@ def test_simulate_leaves_a_complete_run_directory(engine, scene, tmp_path):
     assert (tmp_path / "again.html").stat().st_size > 100_000
 
 
-def test_simulate_with_contact_reports_the_gap(capfd, monkeypatch, engine, scene, tmp_path):
-    monkeypatch.setattr(farfield, "LongRange", object, raising=False)
+def test_simulate_with_contact_reports_the_gap(capfd, engine, scene, tmp_path):
     arguments = ["simulate", scene, "--steps", 5, "--contact", "longrange", "--json", "--quiet"]
     assert exit_code(*arguments, "--out", tmp_path / "run") == 0
     output = capfd.readouterr()
-    assert json.loads(output.out)["min_gap"] == 0.25
+    assert 0.7 < json.loads(output.out)["min_gap"] < 0.9
 
 
 def test_an_unconverged_simulation_exits_1_and_keeps_what_it_has(capfd, engine, scene, tmp_path):
-    engine.fails_at = 120
+    engine.fails_at = 1
     assert exit_code("simulate", scene, "--steps", 300, "--out", tmp_path / "run", "--json") == 1
     output = capfd.readouterr()
     result = json.loads(output.out)
     assert result["converged"] is False
-    assert result["steps"] == 120
-    assert "MaxIterations" in output.err
-    assert load_recording(tmp_path / "run" / "recording.npz").num_frames == 121
+    assert result["steps"] == 101
+    assert "max_iterations" in output.err
+    assert load_recording(tmp_path / "run" / "recording.npz").num_frames == 102
 
 
 def test_interrupting_a_simulation_keeps_what_it_has(capfd, monkeypatch, engine, scene, tmp_path):
@@ -168,7 +173,7 @@ def test_demo_passes_with_the_right_gradient_and_fails_with_a_wrong_one(capfd, e
     result = json.loads(capfd.readouterr().out)
     assert result["passed"] is True
     assert result["gradient_norm"] > 0
-    assert max(result["errors"].values()) < 1e-8
+    assert max(result["errors"].values()) < 1e-6
     assert (tmp_path / "good" / "picture.png").stat().st_size > 5_000
     engine.gradient_scale = 1.0 + 1e-5
     assert exit_code("demo", "--out", tmp_path / "bad", "--json", "--quiet") == 1
@@ -176,7 +181,7 @@ def test_demo_passes_with_the_right_gradient_and_fails_with_a_wrong_one(capfd, e
 
 
 def test_demo_that_does_not_converge_fails_and_says_so(capfd, engine, tmp_path):
-    engine.fails_at = 50
+    engine.fails_at = 0
     assert exit_code("demo", "--out", tmp_path / "run") == 1
     assert "did not converge" in capfd.readouterr().err
 

@@ -34,8 +34,8 @@ struct DerivativeReport {
 };
 
 inline std::ostream& operator<<(std::ostream& out, const DerivativeReport& report) {
-    return out << "analytic " << report.analytic << ", numeric " << report.numeric << ", relative error " << report.error
-               << " at step " << report.step << (report.bit_equal ? ", bit-equal" : "");
+    return out << "analytic " << report.analytic << ", numeric " << report.numeric << ", relative error "
+               << report.error << " at step " << report.step << (report.bit_equal ? ", bit-equal" : "");
 }
 
 struct LadderOptions {
@@ -96,7 +96,8 @@ template <class Function>
                                               const LadderOptions& options, Random& random) {
     const Eigen::VectorXd s = random_direction(random, x.size());
     const auto plus_minus = [&](double h) {
-        return std::pair(Eigen::VectorXd(f(Eigen::VectorXd(x + h * s))), Eigen::VectorXd(f(Eigen::VectorXd(x - h * s))));
+        return std::pair(Eigen::VectorXd(f(Eigen::VectorXd(x + h * s))),
+                         Eigen::VectorXd(f(Eigen::VectorXd(x - h * s))));
     };
     return check_ladder(plus_minus, Eigen::VectorXd(jacobian * s), options);
 }

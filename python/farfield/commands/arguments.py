@@ -50,6 +50,11 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress and no summary")
 
 
+def add_contact_argument(parser: argparse.ArgumentParser, *, default: str) -> None:
+    """--contact."""
+    parser.add_argument("--contact", default=default, metavar="M", help=f"contact model, or none (default: {default})")
+
+
 def contact_model(name: str):
     """The contact model of this name with its default options; None for "none"."""
     import farfield
@@ -60,3 +65,13 @@ def contact_model(name: str):
     if name not in available:
         raise ValueError(f"contact model '{name}' is unknown, expected one of: {', '.join(['none', *available])}")
     return getattr(farfield, CONTACT_MODELS[name])()
+
+
+def start_state(model, key: str | None) -> tuple:
+    """State and control of a keyframe, or the defaults of the file."""
+    if key is None:
+        return model.default_state(), model.default_control()
+    if key not in model.keyframes:
+        known = ", ".join(f"'{name}'" for name in model.keyframes) or "none"
+        raise ValueError(f"keyframe '{key}' is unknown; the file has: {known}")
+    return model.keyframes[key]

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from farfield.commands.arguments import add_output_arguments, contact_model, positive_float, positive_int
+from farfield.commands.arguments import add_contact_argument, add_output_arguments, contact_model, positive_float, positive_int, start_state
 
 CHUNK = 100  # steps per rollout: the progress bar moves between them; a fixed number, so results do not depend on it
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=positive_int, default=200, metavar="N", help="time steps (default: 200)")
     parser.add_argument("--dt", type=positive_float, default=0.01, metavar="S", help="time step (default: 0.01 s)")
     parser.add_argument("--key", metavar="NAME", help="keyframe to start from (default: the file's own pose)")
-    parser.add_argument("--contact", default="none", metavar="M", help="contact model (default: none)")
+    add_contact_argument(parser, default="none")
     add_output_arguments(parser)
 
 
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     model, parameters = ff.load(args.file)
     for warning in model.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    state, control = start_of(model, args.key)
+    state, control = start_state(model, args.key)
     name = Path(args.file).stem
     folder = RunDir.create(f"simulate-{name}", options=_options(args), path=args.out)
 
@@ -72,16 +72,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _options(args: argparse.Namespace) -> dict:
     return {key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet")}
-
-
-def start_of(model, key: str | None) -> tuple:
-    """State and control of a keyframe, or the defaults of the file."""
-    if key is None:
-        return model.default_state(), model.default_control()
-    if key not in model.keyframes:
-        known = ", ".join(f"'{name}'" for name in model.keyframes) or "none"
-        raise ValueError(f"keyframe '{key}' is unknown; the file has: {known}")
-    return model.keyframes[key]
 
 
 def roll(model, parameters, state, control, steps: int, *, dt: float, contact=None, quiet: bool = False) -> Motion:

@@ -36,15 +36,15 @@ class ThreadPool {
     void work_loop(const std::stop_token& stop);
     void take_chunks(std::unique_lock<std::mutex>& lock);
 
-    std::mutex mutex_;                      // guards everything below but workers_
+    std::mutex mutex_;  // guards everything below but workers_
     std::condition_variable_any work_ready_;
     std::condition_variable work_done_;
     const std::function<void(int)>* work_ = nullptr;  // of the current run, null between runs
-    int num_chunks_ = 0, next_ = 0;         // chunks next_ .. num_chunks_ - 1 are not handed out yet
-    int in_flight_ = 0;                     // handed out and not finished
-    std::exception_ptr error_;              // of chunk error_chunk_
+    int num_chunks_ = 0, next_ = 0;                   // chunks next_ .. num_chunks_ - 1 are not handed out yet
+    int in_flight_ = 0;                               // handed out and not finished
+    std::exception_ptr error_;                        // of chunk error_chunk_
     int error_chunk_ = 0;
-    std::vector<std::jthread> workers_;     // last: joined first
+    std::vector<std::jthread> workers_;  // last: joined first
 };
 
 }  // namespace farfield

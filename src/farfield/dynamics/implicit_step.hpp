@@ -18,8 +18,10 @@ class StepScratch {
  public:
     IncrementalPotential objective;
     std::vector<double> gaps;  ///< per contact pair
-    Eigen::VectorXd q, trial, step, reduced_gradient, reduced_step, remaining, difference, lambda;
-    Eigen::MatrixXd reduced_hessian, full_hessian;
+    Eigen::VectorXd q, trial, step, reduced_gradient, reduced_step, remaining, difference, target;
+    Eigen::VectorXd q_next_bar, v_next_bar, reduced_bar, lambda, direct;  ///< backward
+    IncrementalPotential::Bars products;
+    Eigen::MatrixXd reduced_hessian, full_hessian, product;
     Eigen::LLT<Eigen::MatrixXd> cholesky;
 };
 

@@ -11,6 +11,22 @@ namespace farfield {
 
 using Eigen::Vector3d;
 
+namespace {
+
+/// dt times the error of 1/(2 dt^2) |T - Y|^2_S by the rounding of T, at energies up to `energy`: |T - Y|_S |eps T|_S / dt^2, with
+/// |T - Y|_S <= dt sqrt(2 energy). It matters without gravity, where the energy itself is close to zero.
+double placement_noise(const Model& model, const Parameters& parameters, const Poses& poses, double energy) {
+    double squared_size = parameters.armature.sum();
+    for (std::size_t i = 1; i < poses.size(); ++i) {
+        if (model.bodies()[i].last_dof < 0) continue;
+        const auto m = parameters.moments.row(static_cast<Eigen::Index>(i));
+        squared_size += m[0] * poses[i].position.squaredNorm() + m[4] + m[5] + m[6];
+    }
+    return 4.0 * std::numeric_limits<double>::epsilon() * std::sqrt(2.0 * energy * std::max(squared_size, 0.0));
+}
+
+}  // namespace
+
 JointStep IncrementalPotential::joint_step() const {
     return JointStep{context_->model, context_->parameters, context_->options, *now_, input_->control};
 }
@@ -22,25 +38,39 @@ void IncrementalPotential::begin(const StepContext& context, const State& now, c
     memory_ = memory;
     const Model& model = context.model;
     const double dt = context.options.dt;
+    placed_ = false;
     step_ = -dt * now.v;
     retract(model, now.q, step_, q_previous_);
     forward_kinematics(model, context.parameters, now.q, kinematics_now_);
     forward_kinematics(model, context.parameters, q_previous_, kinematics_previous_);
-    set_inertia_target(model, kinematics_now_, kinematics_previous_, target_);
+    set_inertia_target(model, context.parameters, kinematics_now_, kinematics_previous_, target_);
     if (context.contact) context.contact->begin_step(kinematics_now_.poses, dt, context.parameters, *memory_);
     gradient_noise_ = gravity_scale_ = 0.0;
+    tree_noise_.assign(kinematics_now_.poses.size(), 0.0);
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
     for (std::size_t i = 1; i < kinematics_now_.poses.size(); ++i) {
         if (model.bodies()[i].last_dof < 0) continue;
         const auto m = context.parameters.moments.row(static_cast<Eigen::Index>(i));
         const double reach = (kinematics_now_.poses[i].position - target_.origin[i]).norm();
         gravity_scale_ += context.parameters.gravity.norm() * (m[0] * reach + m.segment<3>(1).norm());
         const double moment = std::max(m[0] * reach + m.segment<3>(1).norm(), m[0] * reach * reach + m[4] + m[5] + m[6]);
-        gradient_noise_ = std::max(gradient_noise_, 64.0 * std::numeric_limits<double>::epsilon() * moment / (dt * dt));
+        gradient_noise_ = std::max(gradient_noise_, 64.0 * epsilon * moment / (dt * dt));
+        // World positions are rounded, so no coordinates bring the inertial forces m x/dt^2 of a tree closer to zero than this.
+        double& tree = tree_noise_[static_cast<std::size_t>(model.bodies()[i].root)];
+        tree += 4.0 * epsilon * m[0] * kinematics_now_.poses[i].position.norm() * std::max(1.0, reach) / (dt * dt);
+        gradient_noise_ = std::max(gradient_noise_, tree);
     }
 }
 
-double IncrementalPotential::energy(const Eigen::VectorXd& q) {
+void IncrementalPotential::place(const Eigen::VectorXd& q) {
+    if (placed_ && placed_q_ == q) return;  // Newton returns to the point its line search has just accepted
     forward_kinematics(context_->model, context_->parameters, q, kinematics_);
+    placed_q_ = q;
+    placed_ = true;
+}
+
+double IncrementalPotential::energy(const Eigen::VectorXd& q) {
+    place(q);
     double value = inertia_energy(context_->model, context_->parameters, context_->options.dt, target_, kinematics_.poses) +
                    joint_energy(joint_step(), q);
     if (context_->contact) value += context_->contact->energy(kinematics_.poses, context_->parameters, *memory_);
@@ -50,12 +80,13 @@ double IncrementalPotential::energy(const Eigen::VectorXd& q) {
 void IncrementalPotential::derivatives(const Eigen::VectorXd& q) {
     const Model& model = context_->model;
     const int n = model.num_dofs();
-    forward_kinematics(model, context_->parameters, q, kinematics_);
+    place(q);
     gradient_.setZero(n);
     hessian_.setZero(n, n);
     value_ = add_inertia_derivatives(model, context_->parameters, context_->options.dt, target_, kinematics_, inertia_, gradient_, hessian_);
     const double joints = add_joint_derivatives(joint_step(), q, gradient_, hessian_);
-    energy_noise_ = 1e-13 * (std::abs(value_) + std::abs(joints) + gravity_scale_);
+    const double scale = std::abs(value_) + std::abs(joints) + gravity_scale_;
+    energy_noise_ = 1e-13 * scale + placement_noise(model, context_->parameters, kinematics_.poses, scale) / context_->options.dt;
     value_ += joints;
     if (!context_->contact) return;
     hessian_without_contact_ = hessian_;
@@ -69,8 +100,8 @@ void IncrementalPotential::project_contact() {
     if (!context_->contact) return;
     project_blocks(contact_);
     hessian_ = hessian_without_contact_;
-    Eigen::VectorXd unused = Eigen::VectorXd::Zero(gradient_.size());
-    add_contact_derivatives(context_->model, kinematics_, contact_, contact_scratch_, unused, hessian_);
+    unused_gradient_.setZero(gradient_.size());
+    add_contact_derivatives(context_->model, kinematics_, contact_, contact_scratch_, unused_gradient_, hessian_);
 }
 
 void IncrementalPotential::vjp(const Eigen::VectorXd& q, const Eigen::VectorXd& lambda, Bars& bars, Parameters& gradient) {

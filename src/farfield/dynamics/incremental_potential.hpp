@@ -19,6 +19,9 @@ class IncrementalPotential {
     /// Fixes the start of the step; everything later refers to it.
     void begin(const StepContext& context, const State& now, const StepInput& input, contact::ContactMemory* memory);
 
+    /// Places the bodies at q; free where they already are.
+    void place(const Eigen::VectorXd& q);
+
     /// +infinity when bodies touch.
     [[nodiscard]] double energy(const Eigen::VectorXd& q);
 
@@ -31,7 +34,7 @@ class IncrementalPotential {
     [[nodiscard]] const Eigen::VectorXd& gradient() const { return gradient_; }
     [[nodiscard]] const Eigen::MatrixXd& hessian() const { return hessian_; }
     [[nodiscard]] const contact::ContactDerivatives& contact() const { return contact_; }
-    [[nodiscard]] const Kinematics& kinematics() const { return kinematics_; }          ///< at the last derivatives()
+    [[nodiscard]] const Kinematics& kinematics() const { return kinematics_; }          ///< where the bodies were last placed
     [[nodiscard]] const Kinematics& kinematics_now() const { return kinematics_now_; }
     /// Size of the rounding error in the gradient [N, N m].
     [[nodiscard]] double gradient_noise() const { return gradient_noise_; }
@@ -51,7 +54,8 @@ class IncrementalPotential {
     const State* now_ = nullptr;
     const StepInput* input_ = nullptr;
     contact::ContactMemory* memory_ = nullptr;
-    Eigen::VectorXd q_previous_, step_;
+    Eigen::VectorXd q_previous_, step_, placed_q_;
+    bool placed_ = false;  // kinematics_ belongs to placed_q_
     Kinematics kinematics_now_, kinematics_previous_, kinematics_;
     InertiaTarget target_;
     InertiaScratch inertia_;
@@ -61,7 +65,8 @@ class IncrementalPotential {
     contact::ContactGradient contact_gradient_;
     std::vector<Vector6d> twists_, subtree_, applied_;
     double value_ = 0.0, gradient_noise_ = 0.0, energy_noise_ = 0.0, gravity_scale_ = 0.0;
-    Eigen::VectorXd gradient_;
+    std::vector<double> tree_noise_;
+    Eigen::VectorXd gradient_, unused_gradient_;
     Eigen::MatrixXd hessian_, hessian_without_contact_;
 };
 

@@ -35,6 +35,9 @@ Matrix34d times_moments(const Matrix34d& K, const MomentVector& m) {
     return out;
 }
 
+/// Mass times the position of the centre of mass: the last column of T S.
+Vector3d first_moment(const Matrix34d& T, const MomentVector& m) { return T.leftCols<3>() * m.segment<3>(1) + T.col(3) * m[0]; }
+
 /// (T - Y)/dt^2 - g e4^T
 Matrix34d acceleration(const Matrix34d& T, const Matrix34d& Y, double dt, const Vector3d& gravity) {
     Matrix34d K = (T - Y) / (dt * dt);
@@ -51,14 +54,17 @@ Vector6d wrench_of(const Matrix34d& D, const Matrix3d& rotation) {
 
 }  // namespace
 
-void set_inertia_target(const Model& model, const Kinematics& now, const Kinematics& previous, InertiaTarget& out) {
+void set_inertia_target(const Model& model, const Parameters& parameters, const Kinematics& now, const Kinematics& previous,
+                        InertiaTarget& out) {
     const auto n = static_cast<std::size_t>(model.num_bodies());
     out.origin.resize(n);
     out.Y.resize(n);
+    out.YS.resize(n);
     out.origin[0].setZero();
     for (std::size_t i = 1; i < n; ++i) {
         out.origin[i] = now.poses[static_cast<std::size_t>(model.bodies()[i].root)].position;
         out.Y[i] = 2.0 * placement(now.poses[i], out.origin[i]) - placement(previous.poses[i], out.origin[i]);
+        out.YS[i] = times_moments(out.Y[i], moments_of(parameters, i));
     }
 }
 
@@ -69,43 +75,84 @@ double inertia_energy(const Model& model, const Parameters& parameters, double d
         const MomentVector m = moments_of(parameters, i);
         const Matrix34d T = placement(poses[i], target.origin[i]);
         const Matrix34d D = T - target.Y[i];
-        energy += 0.5 / (dt * dt) * times_moments(D, m).cwiseProduct(D).sum() - parameters.gravity.dot(times_moments(T, m).col(3));
+        energy += 0.5 / (dt * dt) * times_moments(D, m).cwiseProduct(D).sum() - parameters.gravity.dot(first_moment(T, m));
     }
     return energy;
 }
 
-double add_inertia_derivatives(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
-                               const Kinematics& kinematics, InertiaScratch& s, Eigen::VectorXd& gradient,
-                               Eigen::MatrixXd& hessian) {
-    const auto n = static_cast<std::size_t>(model.num_bodies());
+namespace {
+
+/// Twists of all degrees of freedom about their tree's origin.
+void set_twists(const Model& model, const InertiaTarget& target, const Kinematics& kinematics, InertiaScratch& s) {
     const auto num_dofs = static_cast<std::size_t>(model.num_dofs());
-    s.W.assign(n, Matrix34d::Zero());
-    s.M33.assign(n, Matrix3d::Zero());
-    s.M4.assign(n, Vector3d::Zero());
-    s.mass.assign(n, 0.0);
     s.v.resize(num_dofs);
     s.a.resize(num_dofs);
     for (std::size_t k = 0; k < num_dofs; ++k) {
         const Dof& dof = model.dofs()[k];
         const Vector3d& origin = target.origin[static_cast<std::size_t>(dof.body)];
-        s.a[k] = dof.rotates ? kinematics.axis[k] : Vector3d::Zero();
-        s.v[k] = dof.rotates ? (kinematics.anchor[k] - origin).cross(kinematics.axis[k]) : kinematics.axis[k];
+        if (dof.rotates) {
+            s.a[k] = kinematics.axis[k];
+            s.v[k] = (kinematics.anchor[k] - origin).cross(kinematics.axis[k]);
+        } else {
+            s.a[k].setZero();
+            s.v[k] = kinematics.axis[k];
+        }
     }
+}
+
+/// Gradient and Hessian entries of the degrees of freedom of body i, whose subtree sums are complete.
+void add_entries(const Model& model, std::size_t i, const InertiaScratch& s, Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian) {
+    const ModelBody& body = model.bodies()[i];
+    const Matrix3d W33 = s.W[i].leftCols<3>();
+    const Vector3d W4 = s.W[i].col(3), torque = axial(W33);
+    const Matrix3d angular = (s.M33[i].trace() - W33.trace()) * Matrix3d::Identity() - s.M33[i] + W33.transpose();
+    for (int k = body.first_dof; k < body.first_dof + body.num_dofs; ++k) {
+        const auto dof = static_cast<std::size_t>(k);
+        gradient[k] += s.a[dof].dot(torque) + s.v[dof].dot(W4);
+        const Vector3d b_w = angular * s.a[dof] + (s.M4[i] - W4).cross(s.v[dof]);
+        const Vector3d b_v = s.a[dof].cross(s.M4[i]) + s.mass[i] * s.v[dof];
+        const int ball = model.dofs()[dof].ball;
+        for (int j = k; j >= 0; j = model.dofs()[static_cast<std::size_t>(j)].parent) {
+            const auto other = static_cast<std::size_t>(j);
+            const double value = s.a[other].dot(b_w) + s.v[other].dot(b_v);
+            const bool same_ball = ball >= 0 && j >= ball && j != k;  // symmetrise inside a ball: average both orders
+            hessian(k, j) += same_ball ? 0.5 * value : value;
+        }
+        if (ball < 0) continue;
+        for (int j = k + 1; j < ball + 3; ++j) {
+            const auto other = static_cast<std::size_t>(j);
+            hessian(j, k) += 0.5 * (s.a[other].dot(b_w) + s.v[other].dot(b_v));
+        }
+    }
+}
+
+}  // namespace
+
+double add_inertia_derivatives(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
+                               const Kinematics& kinematics, InertiaScratch& s, Eigen::VectorXd& gradient,
+                               Eigen::MatrixXd& hessian) {
+    const auto n = static_cast<std::size_t>(model.num_bodies());
+    s.W.assign(n, Matrix34d::Zero());
+    s.M33.assign(n, Matrix3d::Zero());
+    s.M4.assign(n, Vector3d::Zero());
+    s.mass.assign(n, 0.0);
+    set_twists(model, target, kinematics, s);
     const double scale = 1.0 / (dt * dt);
+    const Vector3d& gravity = parameters.gravity;
     double energy = 0.0;
     for (std::size_t i = n - 1; i > 0; --i) {
         const ModelBody& body = model.bodies()[i];
         if (body.last_dof < 0) continue;
         const MomentVector m = moments_of(parameters, i);
-        const Matrix3d& R = kinematics.poses[i].rotation;
-        const Vector3d p = kinematics.poses[i].position - target.origin[i];
         const Matrix34d T = placement(kinematics.poses[i], target.origin[i]);
+        const Matrix3d R = T.leftCols<3>();
+        const Vector3d p = T.col(3);
         const Matrix34d D = T - target.Y[i];
         const Matrix34d TS = times_moments(T, m);
-        const Matrix34d KS = scale * (TS - times_moments(target.Y[i], m)) -
-                             parameters.gravity * (Eigen::RowVector4d() << m.segment<3>(1).transpose(), m[0]).finished();
-        energy += 0.5 * ((KS.cwiseProduct(D)).sum() + parameters.gravity.dot(D.leftCols<3>() * m.segment<3>(1) + D.col(3) * m[0])) -
-                  parameters.gravity.dot(TS.col(3));
+        Matrix34d KS = scale * (TS - target.YS[i]);
+        KS.leftCols<3>() -= gravity * m.segment<3>(1).transpose();
+        KS.col(3) -= gravity * m[0];
+        energy += 0.5 * (KS.cwiseProduct(D).sum() + gravity.dot(first_moment(D, m))) - gravity.dot(TS.col(3));
         s.W[i].leftCols<3>() += KS.leftCols<3>() * R.transpose() + KS.col(3) * p.transpose();
         s.W[i].col(3) += KS.col(3);
         s.M33[i] += scale * (TS.leftCols<3>() * R.transpose() + TS.col(3) * p.transpose());
@@ -118,28 +165,7 @@ double add_inertia_derivatives(const Model& model, const Parameters& parameters,
             s.M4[parent] += s.M4[i];
             s.mass[parent] += s.mass[i];
         }
-        if (body.num_dofs == 0) continue;
-        const Matrix3d W33 = s.W[i].leftCols<3>();
-        const Vector3d W4 = s.W[i].col(3), torque = axial(W33);
-        const Matrix3d angular = (s.M33[i].trace() - W33.trace()) * Matrix3d::Identity() - s.M33[i] + W33.transpose();
-        for (int k = body.first_dof; k < body.first_dof + body.num_dofs; ++k) {
-            const auto dof = static_cast<std::size_t>(k);
-            gradient[k] += s.a[dof].dot(torque) + s.v[dof].dot(W4);
-            const Vector3d b_w = angular * s.a[dof] + (s.M4[i] - W4).cross(s.v[dof]);
-            const Vector3d b_v = s.a[dof].cross(s.M4[i]) + s.mass[i] * s.v[dof];
-            const int ball = model.dofs()[dof].ball;
-            for (int j = k; j >= 0; j = model.dofs()[static_cast<std::size_t>(j)].parent) {
-                const auto other = static_cast<std::size_t>(j);
-                const double value = s.a[other].dot(b_w) + s.v[other].dot(b_v);
-                const bool same_ball = ball >= 0 && j >= ball && j != k;  // symmetrise inside a ball: average both orders
-                hessian(k, j) += same_ball ? 0.5 * value : value;
-            }
-            if (ball < 0) continue;
-            for (int j = k + 1; j < ball + 3; ++j) {
-                const auto other = static_cast<std::size_t>(j);
-                hessian(j, k) += 0.5 * (s.a[other].dot(b_w) + s.v[other].dot(b_v));
-            }
-        }
+        if (body.num_dofs > 0) add_entries(model, i, s, gradient, hessian);
     }
     return energy;
 }
@@ -163,7 +189,7 @@ void inertia_vjp(const Model& model, const Parameters& parameters, double dt, co
         const Matrix34d pulled = times_moments(T_lambda, m) / (dt * dt);  // = -dphi/dY = dphi/dT
         out.now[i] = wrench_of(2.0 * pulled, poses_now[i].rotation);
         out.previous[i] = wrench_of(-pulled, poses_previous[i].rotation);
-        out.force[i] = times_moments(K, m).col(3);
+        out.force[i] = first_moment(K, m);
         out.lambda_force[i] = pulled.col(3);
         const Eigen::Matrix4d S_bar = T_lambda.transpose() * K;
         auto row = gradient.moments.row(static_cast<Eigen::Index>(i));
@@ -194,7 +220,7 @@ double gravity_energy(const Model& model, const Parameters& parameters, const Po
     for (std::size_t i = 1; i < poses.size(); ++i) {
         if (model.bodies()[i].last_dof < 0) continue;
         const Matrix34d T = placement(poses[i], Vector3d::Zero());
-        energy -= parameters.gravity.dot(times_moments(T, moments_of(parameters, i)).col(3));
+        energy -= parameters.gravity.dot(first_moment(T, moments_of(parameters, i)));
     }
     return energy;
 }

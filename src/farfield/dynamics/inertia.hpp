@@ -21,8 +21,10 @@ using Matrix34d = Eigen::Matrix<double, 3, 4>;
 struct InertiaTarget {
     std::vector<Eigen::Vector3d> origin;  ///< per body
     std::vector<Matrix34d> Y;             ///< per body, relative to origin
+    std::vector<Matrix34d> YS;            ///< per body
 };
-void set_inertia_target(const Model& model, const Kinematics& now, const Kinematics& previous, InertiaTarget& out);
+void set_inertia_target(const Model& model, const Parameters& parameters, const Kinematics& now, const Kinematics& previous,
+                        InertiaTarget& out);
 
 [[nodiscard]] double inertia_energy(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
                                     const Poses& poses);

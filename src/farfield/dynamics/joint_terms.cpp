@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/dynamics/joint_terms.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "farfield/math/rotation.hpp"
@@ -177,17 +178,20 @@ BallTaylor square(double weight, const Vector3d& e) {
     return f;
 }
 
+/// The coordinates of one joint: they lie together, since coordinates are in joint order.
+template <class Coordinates, class Use>
+void for_each_of_joint(const Coordinates& coordinates, int joint, Use&& use) {
+    auto c = std::lower_bound(coordinates.begin(), coordinates.end(), joint, [](const auto& item, int index) { return item.joint < index; });
+    for (; c != coordinates.end() && c->joint == joint; ++c) use(*c);
+}
+
 /// Calls on_scalar(coordinate, actuator) and on_ball(coordinate, actuator) for every actuated coordinate.
 template <class OnScalar, class OnBall>
 void for_each_drive(const Model& model, OnScalar&& on_scalar, OnBall&& on_ball) {
     for (std::size_t a = 0; a < model.actuators().size(); ++a) {
         const int joint = model.actuators()[a].joint;
-        for (const ScalarCoordinate& c : model.scalars()) {
-            if (c.joint == joint) on_scalar(c, static_cast<Eigen::Index>(a));
-        }
-        for (const BallCoordinate& c : model.balls()) {
-            if (c.joint == joint) on_ball(c, static_cast<Eigen::Index>(a));
-        }
+        for_each_of_joint(model.scalars(), joint, [&](const ScalarCoordinate& c) { on_scalar(c, static_cast<Eigen::Index>(a)); });
+        for_each_of_joint(model.balls(), joint, [&](const BallCoordinate& c) { on_ball(c, static_cast<Eigen::Index>(a)); });
     }
 }
 

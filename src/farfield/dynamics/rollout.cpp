@@ -22,6 +22,16 @@ void require(const Eigen::Ref<const RowMatrix>& values, Eigen::Index rows, Eigen
     }
 }
 
+/// Says which member of a batch a complaint is about.
+template <class Work>
+void naming(const char* member, int index, Work&& work) {
+    try {
+        work();
+    } catch (const std::invalid_argument& error) {
+        fail(member, index, ": ", error.what());
+    }
+}
+
 RowMatrix resting_script(const Model& model, const State& state, Eigen::Index steps) {
     RowMatrix script(steps, 7 * model.num_kinematic());
     for (int k = 0; k < model.num_kinematic(); ++k) {
@@ -59,9 +69,10 @@ void refuse_intersecting_start(const StepContext& context, const State& start) {
 
 void check_partials(const Trajectory& t, const LossPartials& partials) {
     const Eigen::Index states = t.q.rows(), dofs = t.model->num_dofs();
-    if (partials.dL_dq.size()) require(partials.dL_dq, states, dofs, "rollout_vjp", "dL_dq");
-    if (partials.dL_dv.size()) require(partials.dL_dv, states, dofs, "rollout_vjp", "dL_dv");
-    if (partials.dL_dpose.size()) require(partials.dL_dpose, states, 6 * t.model->num_bodies(), "rollout_vjp", "dL_dpose");
+    const auto given = [](const ConstRows& rows) { return rows.rows() > 0 || rows.cols() > 0; };
+    if (given(partials.dL_dq)) require(partials.dL_dq, states, dofs, "rollout_vjp", "dL_dq");
+    if (given(partials.dL_dv)) require(partials.dL_dv, states, dofs, "rollout_vjp", "dL_dv");
+    if (given(partials.dL_dpose)) require(partials.dL_dpose, states, 6 * t.model->num_bodies(), "rollout_vjp", "dL_dpose");
 }
 
 /// Adds the loss partials at one state.
@@ -107,6 +118,7 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     normalise_script(model, t.script);
     t.q.resize(steps + 1, model.num_q());
     t.v.resize(steps + 1, model.num_dofs());
+    t.reports.reserve(static_cast<std::size_t>(steps));
     State now = input.state0, next;
     for (const BallCoordinate& c : model.balls()) now.q.segment<4>(c.q).normalize();
     t.q.row(0) = now.q.transpose();
@@ -121,7 +133,9 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
         if (input.policy) {
             const VectorXd u = input.policy->control(static_cast<int>(step), now);
             if (u.size() != model.num_controls()) fail("rollout: policy gave ", u.size(), " controls, expected ", model.num_controls());
-            if (!u.allFinite()) fail("rollout: policy gave a non-finite control at step ", step);
+            for (Eigen::Index k = 0; k < u.size(); ++k) {
+                if (!std::isfinite(u[k])) fail("rollout: policy gave control[", k, "] = ", u[k], " at step ", step, ", expected a finite number");
+            }
             t.controls.row(step) = u.transpose();
         }
         step_input.control = t.controls.row(step).transpose();
@@ -148,7 +162,9 @@ std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model, const 
     std::vector<Trajectory> out(inputs.size());
     pool.run(static_cast<int>(inputs.size()), [&](int i) {
         const auto k = static_cast<std::size_t>(i);
-        out[k] = rollout(model, parameters.size() == 1 ? parameters[0] : parameters[k], inputs[k], options, contact);
+        naming("rollout_batch: rollout ", i, [&] {
+            out[k] = rollout(model, parameters.size() == 1 ? parameters[0] : parameters[k], inputs[k], options, contact);
+        });
     });
     return out;
 }
@@ -172,13 +188,17 @@ RolloutGradient rollout_vjp(const Trajectory& t, const LossPartials& partials, c
     StepMemory memory = make_memory(context);
     StepScratch scratch;
     StepBars bars;
+    StepInput input;
+    State now, next = t.state(steps);
     Kinematics kinematics;
     std::vector<Vector6d> wrenches, subtree;
     VectorXd q_bar = VectorXd::Zero(model.num_dofs()), v_bar = VectorXd::Zero(model.num_dofs());
     add_partials(t, partials, steps, kinematics, wrenches, subtree, q_bar, v_bar, g.parameters);
     for (int step = steps - 1; step >= 0; --step) {
-        const State now = t.state(step), next = t.state(step + 1);
-        const StepInput input{t.controls.row(step).transpose(), t.script.row(step).transpose()};
+        now.q = t.q.row(step).transpose();
+        now.v = t.v.row(step).transpose();
+        input.control = t.controls.row(step).transpose();
+        input.script = t.script.row(step).transpose();
         implicit_step_vjp(context, now, input, next, q_bar, v_bar, memory, scratch, bars, g.parameters);
         q_bar = bars.q;
         v_bar = bars.v;
@@ -186,6 +206,7 @@ RolloutGradient rollout_vjp(const Trajectory& t, const LossPartials& partials, c
         g.script.row(step) = bars.script.transpose();
         if (options.policy) options.policy->vjp(step, now, bars.control, q_bar, v_bar, g.policy);
         add_partials(t, partials, step, kinematics, wrenches, subtree, q_bar, v_bar, g.parameters);
+        std::swap(now, next);
     }
     g.q0 = q_bar;
     g.v0 = v_bar;
@@ -198,7 +219,7 @@ std::vector<RolloutGradient> rollout_vjp_batch(const std::vector<Trajectory>& tr
     std::vector<RolloutGradient> out(trajectories.size());
     pool.run(static_cast<int>(trajectories.size()), [&](int i) {
         const auto k = static_cast<std::size_t>(i);
-        out[k] = rollout_vjp(trajectories[k], partials[k], options);
+        naming("rollout_vjp_batch: trajectory ", i, [&] { out[k] = rollout_vjp(trajectories[k], partials[k], options); });
     });
     return out;
 }

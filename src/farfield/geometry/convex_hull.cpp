@@ -22,17 +22,19 @@ using PointsRef = Eigen::Ref<const Points>;
 void check_points(const PointsRef& points, const std::string& place) {
     if (points.rows() < 4) fail("convex_hull: ", place, ": ", points.rows(), " points, expected at least 4");
     for (Eigen::Index i = 0; i < points.rows(); ++i) {
-        if (!points.row(i).allFinite()) fail("convex_hull: ", place, ": point ", i, " (", points.row(i), "), expected finite numbers");
+        if (!points.row(i).allFinite())
+            fail("convex_hull: ", place, ": point ", i, " (", points.row(i), "), expected finite numbers");
     }
     // Extent along the principal axes.
     const Eigen::RowVector3d mean = points.colwise().mean();
     const Points centered = points.rowwise() - mean;
-    const Eigen::Matrix3d axes = Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(centered.transpose() * centered).eigenvectors();
+    const Eigen::Matrix3d axes =
+        Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(centered.transpose() * centered).eigenvectors();
     const Points turned = centered * axes;
     const Eigen::RowVector3d extent = turned.colwise().maxCoeff() - turned.colwise().minCoeff();
     if (!(extent.minCoeff() > 1e-10 * extent.maxCoeff())) {
-        fail("convex_hull: ", place, ": ", points.rows(), " points lie in one plane (extent ", extent.maxCoeff(), ", thickness ",
-             extent.minCoeff(), " [m]), expected a solid");
+        fail("convex_hull: ", place, ": ", points.rows(), " points lie in one plane (extent ", extent.maxCoeff(),
+             ", thickness ", extent.minCoeff(), " [m]), expected a solid");
     }
 }
 
@@ -89,7 +91,8 @@ ConvexHull convex_hull(const PointsRef& points, const std::string& place) {
     Points copy = points;  // Qhull takes a mutable pointer
     Qhull qhull;
     if (const int code = qhull.build(copy); code != 0) {
-        fail("convex_hull: ", place, ": Qhull failed with code ", code, " on ", points.rows(), " points, expected a solid");
+        fail("convex_hull: ", place, ": Qhull failed with code ", code, " on ", points.rows(),
+             " points, expected a solid");
     }
     const std::vector<std::array<int, 3>> triangles = qhull.triangles();
 

@@ -31,15 +31,14 @@ Vector3d along(const Vector3d& x0, const Vector3d& x1, double t) {
 }
 
 /// Closest points of two segments when both lie in the interiors; any point pair otherwise.
-/// The 2 x 2 system loses accuracy for nearly parallel segments, so each parameter is then projected once more.
-SegmentSegmentDistance crossing_candidate(const Vector3d& a0, const Vector3d& a1, const Vector3d& b0, const Vector3d& b1) {
+/// For nearly parallel segments s is inaccurate, but then the distance hardly depends on it.
+SegmentSegmentDistance crossing_candidate(const Vector3d& a0, const Vector3d& a1, const Vector3d& b0,
+                                          const Vector3d& b1) {
     const Vector3d u = a1 - a0, v = b1 - b0, r = b0 - a0;
     const double uu = u.squaredNorm(), vv = v.squaredNorm(), uv = u.dot(v);
     const double determinant = uu * vv - uv * uv;
     SegmentSegmentDistance result;
     if (determinant > 0.0) result.s = std::clamp((u.dot(r) * vv - v.dot(r) * uv) / determinant, 0.0, 1.0);
-    result.t = project(along(a0, a1, result.s), b0, v);
-    result.s = project(along(b0, b1, result.t), a0, u);
     result.t = project(along(a0, a1, result.s), b0, v);
     result.on_a = along(a0, a1, result.s);
     result.on_b = along(b0, b1, result.t);
@@ -54,7 +53,8 @@ TriangleFeature edge_feature(int edge, double t) {
 }
 
 /// Where the segment p, q crosses the plane of `triangle`, if that is inside it. `side_p`, `side_q`: orientations of p and q.
-std::optional<Vector3d> piercing(const Vector3d& p, const Vector3d& q, int side_p, int side_q, const Triangle& triangle) {
+std::optional<Vector3d> piercing(const Vector3d& p, const Vector3d& q, int side_p, int side_q,
+                                 const Triangle& triangle) {
     if (side_p * side_q > 0 || (side_p == 0 && side_q == 0)) return std::nullopt;
     int positive = 0, negative = 0;
     for (int k = 0; k < 3; ++k) {
@@ -176,8 +176,9 @@ TriangleTriangleDistance boundary_distance(const Triangle& a, const Triangle& b)
             const SegmentSegmentDistance edges =
                 crossing_candidate(corner(a, i), corner(a, next(i)), corner(b, j), corner(b, next(j)));
             if (edges.squared_distance < best.squared_distance) {
-                best = {edges.on_a,           edges.on_b, edges.squared_distance, edge_feature(i, edges.s),
-                        edge_feature(j, edges.t), false};
+                best = {
+                    edges.on_a, edges.on_b, edges.squared_distance, edge_feature(i, edges.s), edge_feature(j, edges.t),
+                    false};
             }
         }
     }
@@ -210,7 +211,8 @@ PointTriangleDistance point_triangle_distance(const Vector3d& point, const Trian
     return best;
 }
 
-SegmentSegmentDistance segment_segment_distance(const Vector3d& a0, const Vector3d& a1, const Vector3d& b0, const Vector3d& b1) {
+SegmentSegmentDistance segment_segment_distance(const Vector3d& a0, const Vector3d& a1, const Vector3d& b0,
+                                                const Vector3d& b1) {
     SegmentSegmentDistance best = crossing_candidate(a0, a1, b0, b1);
     const auto offer = [&](double s, double t) {
         SegmentSegmentDistance candidate;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "farfield/base/error.hpp"
 
@@ -14,6 +15,19 @@ using Eigen::Vector3d;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr int kMaxIdle = 4;
+
+/// The normal `m` of a triangle made orthogonal to its sides once more. The cross product of a sliver's sides is tilted by
+/// rounding, and a tilt along the sides is what costs margin.
+Vector3d orthogonal_to(Vector3d m, Vector3d side, Vector3d other) {
+    if (side.squaredNorm() < other.squaredNorm()) std::swap(side, other);
+    side.normalize();
+    other -= other.dot(side) * side;
+    other.normalize();
+    m -= m.dot(side) * side;
+    m -= m.dot(other) * other;
+    m -= m.dot(side) * side;
+    return m.normalized();
+}
 
 const Vector3d& at(const auto& simplex, int i) { return simplex[static_cast<std::size_t>(i)].w; }
 
@@ -69,6 +83,7 @@ void Gjk::offer_face(Candidate& best, int i, int j, int k) const {
     for (double& value : weight) value /= sum;
     const double distance = (weight[0] * p + weight[1] * q + weight[2] * r).norm();
     if (!(distance <= best.distance + 8.0 * kEpsilon * size_)) return;
+    m = orthogonal_to(m, q - p, r - p);
     const double height = m.dot(p) + m.dot(q) + m.dot(r);
     best = {3, {i, j, k}, weight, distance, height < 0.0 ? Vector3d(-m) : m};
 }
@@ -168,7 +183,8 @@ GjkResult gjk_distance(const Eigen::Ref<const Eigen::Matrix3Xd>& a, const Eigen:
     do {
         const Vector3d n = gjk.direction();
         result.status = gjk.add(a.col(support(a, n)), b.col(support(b, -n)));
-    } while (result.status == GjkStatus::Searching && gjk.lower() < options.stop_above && gjk.upper() > options.stop_below);
+    } while (result.status == GjkStatus::Searching && gjk.lower() < options.stop_above &&
+             gjk.upper() > options.stop_below);
     result.lower = gjk.lower();
     result.upper = gjk.upper();
     result.direction = gjk.best_direction();

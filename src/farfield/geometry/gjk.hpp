@@ -79,15 +79,15 @@ class Gjk {
 [[nodiscard]] int support(const Eigen::Ref<const Eigen::Matrix3Xd>& points, const Eigen::Vector3d& direction);
 
 struct GjkOptions {
-    double tolerance = 1e-9;                             ///< relative difference of the bounds
+    double tolerance = 1e-9;                                      ///< relative difference of the bounds
     double stop_above = std::numeric_limits<double>::infinity();  ///< also stop once lower >= this [m]
-    double stop_below = 0.0;                             ///< also stop once upper <= this [m]
+    double stop_below = 0.0;                                      ///< also stop once upper <= this [m]
     Eigen::Vector3d warm_direction = Eigen::Vector3d::Zero();     ///< from A to B, any length; zero: none
 };
 
 struct GjkResult {
-    GjkStatus status = GjkStatus::Searching;  ///< Searching: ended by stop_above or stop_below
-    double lower = 0.0, upper = 0.0;          ///< bounds of the distance [m]
+    GjkStatus status = GjkStatus::Searching;               ///< Searching: ended by stop_above or stop_below
+    double lower = 0.0, upper = 0.0;                       ///< bounds of the distance [m]
     Eigen::Vector3d direction = Eigen::Vector3d::UnitZ();  ///< unit, from A to B; proves `lower`
     Eigen::Vector3d on_a = Eigen::Vector3d::Zero(), on_b = Eigen::Vector3d::Zero();
     int iterations = 0;

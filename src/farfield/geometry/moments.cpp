@@ -27,6 +27,14 @@ void check_mass(double mass, const std::string& place) {
     if (!(mass > 0.0) || !std::isfinite(mass)) fail(place, ": mass ", mass, ", expected > 0 and finite [kg]");
 }
 
+void check_finite(const Eigen::Matrix3d& values, const std::string& place, const char* what) {
+    for (int r = 0; r < 3; ++r) {
+        for (int c = 0; c < 3; ++c) {
+            if (!std::isfinite(values(r, c))) fail(place, ": ", what, "[", r, ", ", c, "] = ", values(r, c), ", expected a finite number [kg m^2]");
+        }
+    }
+}
+
 }  // namespace
 
 Eigen::Matrix3d Moments::inertia() const {
@@ -66,7 +74,7 @@ Moments moments_from_inertia(double mass, const Eigen::Vector3d& center, const E
                              const std::string& place) {
     check_mass(mass, place);
     if (!center.allFinite()) fail(place, ": centre of mass (", center.transpose(), "), expected finite numbers [m]");
-    if (!inertia.allFinite()) fail(place, ": inertia has entries that are not finite numbers [kg m^2]");
+    check_finite(inertia, place, "inertia");
     const double skew = (inertia - inertia.transpose()).cwiseAbs().maxCoeff();
     if (skew > 1e-9 * inertia.cwiseAbs().maxCoeff()) {
         fail(place, ": inertia is not symmetric: entries differ by ", skew, " from their mirror images [kg m^2]");
@@ -129,7 +137,7 @@ Moments solid_moments(const TriangleMesh& mesh, double density) {
 void validate(const Moments& moments, const std::string& place) {
     check_mass(moments.mass, place);
     if (!moments.first.allFinite()) fail(place, ": first moment (", moments.first.transpose(), "), expected finite numbers [kg m]");
-    if (!moments.second.allFinite()) fail(place, ": second moment has entries that are not finite numbers [kg m^2]");
+    check_finite(moments.second, place, "second moment");
     const double skew = (moments.second - moments.second.transpose()).cwiseAbs().maxCoeff();
     if (skew > 1e-9 * moments.second.cwiseAbs().maxCoeff()) {
         fail(place, ": second moment is not symmetric: entries differ by ", skew, " from their mirror images [kg m^2]");

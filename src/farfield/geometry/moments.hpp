@@ -13,14 +13,14 @@ namespace farfield {
 struct TriangleMesh;
 
 struct Moments {
-    double mass = 0.0;                                        ///< [kg]
-    Eigen::Vector3d first = Eigen::Vector3d::Zero();          ///< sum m x [kg m]
-    Eigen::Matrix3d second = Eigen::Matrix3d::Zero();         ///< sum m x x^T [kg m^2]
+    double mass = 0.0;                                 ///< [kg]
+    Eigen::Vector3d first = Eigen::Vector3d::Zero();   ///< sum m x [kg m]
+    Eigen::Matrix3d second = Eigen::Matrix3d::Zero();  ///< sum m x x^T [kg m^2]
 
     [[nodiscard]] Eigen::Vector3d center() const { return first / mass; }
     /// Rotational inertia about the centre of mass, body axes.
     [[nodiscard]] Eigen::Matrix3d inertia() const;
-    [[nodiscard]] Eigen::Matrix4d matrix() const;             ///< S
+    [[nodiscard]] Eigen::Matrix4d matrix() const;  ///< S
     Moments& operator+=(const Moments& other);
 };
 
@@ -33,7 +33,8 @@ using MomentVector = Eigen::Matrix<double, 10, 1>;
 [[nodiscard]] Moments moments_from_inertia(double mass, const Eigen::Vector3d& center, const Eigen::Matrix3d& inertia,
                                            const std::string& place);
 /// Moments of the same body seen from a frame in which it sits at `position`, `rotation`.
-[[nodiscard]] Moments transformed(const Moments& moments, const Eigen::Vector3d& position, const Eigen::Matrix3d& rotation);
+[[nodiscard]] Moments transformed(const Moments& moments, const Eigen::Vector3d& position,
+                                  const Eigen::Matrix3d& rotation);
 /// Solid of uniform density bounded by a closed, outward oriented mesh (exact). Throws when it is not watertight.
 [[nodiscard]] Moments solid_moments(const TriangleMesh& mesh, double density);
 /// Throws unless mass > 0, entries finite and the second moment about the centre positive semi-definite.

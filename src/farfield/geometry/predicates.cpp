@@ -56,7 +56,8 @@ class ExactSum {
 
 /// det(p, q, r) added with the sign of `factor` (+1 or -1).
 template <class Sum>
-void add_determinant(Sum& sum, double factor, const Eigen::Vector3d& p, const Eigen::Vector3d& q, const Eigen::Vector3d& r) {
+void add_determinant(Sum& sum, double factor, const Eigen::Vector3d& p, const Eigen::Vector3d& q,
+                     const Eigen::Vector3d& r) {
     for (int i = 0; i < 3; ++i) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
         sum.add_product(factor * p(i), q(j), r(k));
@@ -66,7 +67,8 @@ void add_determinant(Sum& sum, double factor, const Eigen::Vector3d& p, const Ei
 
 }  // namespace
 
-int orientation(const Eigen::Vector3d& a, const Eigen::Vector3d& b, const Eigen::Vector3d& c, const Eigen::Vector3d& d) {
+int orientation(const Eigen::Vector3d& a, const Eigen::Vector3d& b, const Eigen::Vector3d& c,
+                const Eigen::Vector3d& d) {
     const Eigen::Vector3d p = b - a, q = c - a, r = d - a;
     const double determinant = p.dot(q.cross(r));
     const Eigen::Vector3d qa = q.cwiseAbs(), ra = r.cwiseAbs();

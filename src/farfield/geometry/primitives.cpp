@@ -32,12 +32,14 @@ void check_sides(const char* place, int sides) {
 
 using Triangle = std::array<int, 3>;
 
-TriangleMesh assemble(const char* name, const std::vector<Eigen::Vector3d>& vertices, const std::vector<Triangle>& triangles) {
+TriangleMesh assemble(const char* name, const std::vector<Eigen::Vector3d>& vertices,
+                      const std::vector<Triangle>& triangles) {
     TriangleMesh mesh;
     mesh.name = name;
     mesh.vertices.resize(static_cast<Eigen::Index>(vertices.size()), 3);
     mesh.triangles.resize(static_cast<Eigen::Index>(triangles.size()), 3);
-    for (std::size_t i = 0; i < vertices.size(); ++i) mesh.vertices.row(static_cast<Eigen::Index>(i)) = vertices[i].transpose();
+    for (std::size_t i = 0; i < vertices.size(); ++i)
+        mesh.vertices.row(static_cast<Eigen::Index>(i)) = vertices[i].transpose();
     for (std::size_t i = 0; i < triangles.size(); ++i) {
         mesh.triangles.row(static_cast<Eigen::Index>(i)) << triangles[i][0], triangles[i][1], triangles[i][2];
     }
@@ -49,7 +51,9 @@ void subdivide(std::vector<Eigen::Vector3d>& vertices, std::vector<Triangle>& tr
     std::map<std::pair<int, int>, int> midpoints;
     const auto midpoint = [&](int a, int b) {
         const auto [it, added] = midpoints.try_emplace(std::minmax(a, b), static_cast<int>(vertices.size()));
-        if (added) vertices.push_back((vertices[static_cast<std::size_t>(a)] + vertices[static_cast<std::size_t>(b)]).normalized());
+        if (added)
+            vertices.push_back(
+                (vertices[static_cast<std::size_t>(a)] + vertices[static_cast<std::size_t>(b)]).normalized());
         return it->second;
     };
     std::vector<Triangle> finer;
@@ -63,7 +67,8 @@ void subdivide(std::vector<Eigen::Vector3d>& vertices, std::vector<Triangle>& tr
 
 /// Surface of revolution about z: rings of `sides` vertices at (radius, height), from top to bottom, closed by a vertex
 /// at each end of the axis.
-TriangleMesh revolve(const char* name, int sides, const std::vector<std::pair<double, double>>& rings, double top, double bottom) {
+TriangleMesh revolve(const char* name, int sides, const std::vector<std::pair<double, double>>& rings, double top,
+                     double bottom) {
     std::vector<Eigen::Vector3d> vertices{{0.0, 0.0, top}};
     for (const auto& [radius, height] : rings) {
         for (int i = 0; i < sides; ++i) {
@@ -105,8 +110,18 @@ TriangleMesh make_box(const Eigen::Vector3d& half_extents) {
             Eigen::Vector3d((i & 1) ? 1.0 : -1.0, (i & 2) ? 1.0 : -1.0, (i & 4) ? 1.0 : -1.0)));
     }
     return assemble("box", vertices,
-                    {{0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}, {0, 1, 5}, {0, 5, 4},
-                     {2, 6, 7}, {2, 7, 3}, {0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6}});
+                    {{0, 4, 6},
+                     {0, 6, 2},
+                     {1, 3, 7},
+                     {1, 7, 5},
+                     {0, 1, 5},
+                     {0, 5, 4},
+                     {2, 6, 7},
+                     {2, 7, 3},
+                     {0, 2, 3},
+                     {0, 3, 1},
+                     {4, 5, 7},
+                     {4, 7, 6}});
 }
 
 TriangleMesh make_sphere(double radius, int subdivisions) {
@@ -121,12 +136,12 @@ TriangleMesh make_ellipsoid(const Eigen::Vector3d& half_axes, int subdivisions) 
     if (subdivisions < 0 || subdivisions > 8) fail("make_ellipsoid: subdivisions ", subdivisions, ", expected 0 to 8");
     // Icosahedron: the corners of three golden rectangles.
     const double g = std::numbers::phi;
-    std::vector<Eigen::Vector3d> vertices{{-1, g, 0}, {1, g, 0}, {-1, -g, 0}, {1, -g, 0}, {0, -1, g}, {0, 1, g},
-                                          {0, -1, -g}, {0, 1, -g}, {g, 0, -1}, {g, 0, 1}, {-g, 0, -1}, {-g, 0, 1}};
+    std::vector<Eigen::Vector3d> vertices{{-1, g, 0},  {1, g, 0},  {-1, -g, 0}, {1, -g, 0}, {0, -1, g},  {0, 1, g},
+                                          {0, -1, -g}, {0, 1, -g}, {g, 0, -1},  {g, 0, 1},  {-g, 0, -1}, {-g, 0, 1}};
     for (Eigen::Vector3d& vertex : vertices) vertex.normalize();
-    std::vector<Triangle> triangles{{0, 11, 5}, {0, 5, 1}, {0, 1, 7}, {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4},
-                                    {11, 10, 2}, {10, 7, 6}, {7, 1, 8}, {3, 9, 4}, {3, 4, 2}, {3, 2, 6}, {3, 6, 8},
-                                    {3, 8, 9}, {4, 9, 5}, {2, 4, 11}, {6, 2, 10}, {8, 6, 7}, {9, 8, 1}};
+    std::vector<Triangle> triangles{{0, 11, 5},  {0, 5, 1},  {0, 1, 7},  {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4},
+                                    {11, 10, 2}, {10, 7, 6}, {7, 1, 8},  {3, 9, 4},  {3, 4, 2},   {3, 2, 6}, {3, 6, 8},
+                                    {3, 8, 9},   {4, 9, 5},  {2, 4, 11}, {6, 2, 10}, {8, 6, 7},   {9, 8, 1}};
     for (int level = 0; level < subdivisions; ++level) subdivide(vertices, triangles);
     for (Eigen::Vector3d& vertex : vertices) vertex = vertex.cwiseProduct(half_axes).eval();
     return assemble("ellipsoid", vertices, triangles);

@@ -22,9 +22,9 @@ struct SphereTree {
     /// Nodes in depth-first order, root first; the left child of node k is k + 1.
     std::vector<Eigen::Vector3d> center;
     std::vector<double> radius, tight, share, spread;
-    std::vector<int> right;              ///< right child, -1 at a leaf
-    std::vector<int> item;               ///< triangle or vertex of a leaf, -1 elsewhere
-    std::vector<std::uint32_t> path;     ///< turns from the root, first turn in the highest bit, right = 1
+    std::vector<int> right;           ///< right child, -1 at a leaf
+    std::vector<int> item;            ///< triangle or vertex of a leaf, -1 elsewhere
+    std::vector<std::uint32_t> path;  ///< turns from the root, first turn in the highest bit, right = 1
     int num_leaves = 0;
 
     [[nodiscard]] int size() const { return static_cast<int>(right.size()); }

@@ -50,8 +50,9 @@ void validate(const TriangleMesh& mesh) {
         const Eigen::RowVector3d ac = mesh.vertices.row(mesh.triangles(t, 2)) - a;
         const double area = 0.5 * ab.cross(ac).norm();
         if (!(area > smallest)) {
-            fail("mesh '", mesh.name, "': triangle ", t, " (vertices ", mesh.triangles(t, 0), ", ", mesh.triangles(t, 1),
-                 ", ", mesh.triangles(t, 2), "): area ", area, ", expected > ", smallest, " [m^2]");
+            fail("mesh '", mesh.name, "': triangle ", t, " (vertices ", mesh.triangles(t, 0), ", ",
+                 mesh.triangles(t, 1), ", ", mesh.triangles(t, 2), "): area ", area, ", expected > ", smallest,
+                 " [m^2]");
         }
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file  Arithmetic over SIMD lanes that reads like arithmetic over doubles. Included once per Highway target.
 ///
-/// `Real` holds one vector, `Wide` two (twice the independent work per instruction stream, which hides the latency of divisions
-/// where registers allow). All operations act lane by lane, so a lane's bits never depend on its neighbours. `fma` is a fused
-/// multiply-add on targets that have one; nothing else is contracted.
+/// `Real` holds one vector, `Wide` two (twice the independent work per instruction stream, which hides the latency of
+/// divisions where registers allow). All operations act lane by lane, so a lane's bits never depend on its
+/// neighbours. `fma` is a fused multiply-add on targets that have one; nothing else is contracted.
 #if defined(FARFIELD_MATH_LANES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FARFIELD_MATH_LANES_INL_HPP
 #undef FARFIELD_MATH_LANES_INL_HPP
@@ -13,7 +13,7 @@
 
 #include <cstddef>
 
-#include "hwy/highway.h"
+#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace farfield::HWY_NAMESPACE {

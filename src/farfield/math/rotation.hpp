@@ -35,11 +35,18 @@ struct RotationCoefficients {
     // Below 1 rad, Taylor series in s = theta^2: sqrt(s) is not smooth at 0 and 1 - cos, theta - sin cancel.
     if (s < 1.0) {
         // c = 1/3! - s/5! + ...;  b = 1/2! - s/4! + ...;  a = 1 - s c. Truncated below 2^-55.
-        constexpr double odd[8] = {1.0 / 6.0,        -1.0 / 120.0,        1.0 / 5040.0,          -1.0 / 362880.0,
-                                   1.0 / 39916800.0, -1.0 / 6227020800.0, 1.0 / 1307674368000.0, -1.0 / 355687428096000.0};
-        constexpr double even[9] = {1.0 / 2.0,         -1.0 / 24.0,        1.0 / 720.0,
-                                    -1.0 / 40320.0,    1.0 / 3628800.0,    -1.0 / 479001600.0,
-                                    1.0 / 87178291200.0, -1.0 / 20922789888000.0, 1.0 / 6402373705728000.0};
+        constexpr double odd[8] = {
+            1.0 / 6.0,        -1.0 / 120.0,        1.0 / 5040.0,          -1.0 / 362880.0,
+            1.0 / 39916800.0, -1.0 / 6227020800.0, 1.0 / 1307674368000.0, -1.0 / 355687428096000.0};
+        constexpr double even[9] = {1.0 / 2.0,
+                                    -1.0 / 24.0,
+                                    1.0 / 720.0,
+                                    -1.0 / 40320.0,
+                                    1.0 / 3628800.0,
+                                    -1.0 / 479001600.0,
+                                    1.0 / 87178291200.0,
+                                    -1.0 / 20922789888000.0,
+                                    1.0 / 6402373705728000.0};
         double b = even[8], c = odd[7];
         for (int k = 7; k >= 0; --k) b = b * s + even[k];
         for (int k = 6; k >= 0; --k) c = c * s + odd[k];
@@ -62,7 +69,7 @@ struct InverseJacobianCoefficients {
     // as they are; the others form the power series sum over k of r_k s^(k-1), r_k = 2 (zeta(2k) - 1 - 4^-k)/(2 pi)^(2k),
     // which falls by 36 per term. No branch at 0, no trigonometry, no cancellation.
     if (s < 10.0) {
-        constexpr double r[11] = {0.020007593556872226181, 0.00002543812068862562158, 5.5845683904944151311e-8,
+        constexpr double r[11] = {0.020007593556872226181,   0.00002543812068862562158, 5.5845683904944151311e-8,
                                   1.4088241574761046862e-10, 3.7567162002157978115e-13, 1.0280125375360461078e-15,
                                   2.8500221292137912383e-18, 7.9555754107198449836e-21, 2.2289326645537011567e-23,
                                   6.2574711508057722392e-26, 1.7586730492909679891e-28};
@@ -119,7 +126,7 @@ struct InverseJacobianCoefficients {
 
 /// d/de of J_r(e)^-T y = y - 1/2 e x y + beta e x (e x y), y held fixed.
 [[nodiscard]] inline Eigen::Matrix3d right_jacobian_inverse_transpose_derivative(const Eigen::Vector3d& e,
-                                                                                const Eigen::Vector3d& y) {
+                                                                                 const Eigen::Vector3d& y) {
     const InverseJacobianCoefficients k = inverse_jacobian_coefficients(e.squaredNorm());
     const double ey = e.dot(y);
     const Eigen::Vector3d eey = ey * e - e.squaredNorm() * y;  // e x (e x y)

@@ -77,6 +77,12 @@ struct ModelActuator {
     std::optional<Range> control_range;
 };
 
+/// Convex hull of one colliding shape; its vertices are rows of Parameters::hull_vertices, in the body frame.
+struct ModelHull {
+    int body = 0, first_vertex = 0, num_vertices = 0;
+    Eigen::Matrix<int, Eigen::Dynamic, 3, Eigen::RowMajor> triangles;  ///< outward, counted from first_vertex
+};
+
 /// Exact linear reduction: a tangent step is E z. Rows of scripted degrees of freedom are zero.
 struct Reduction {
     bool identity = true;
@@ -94,6 +100,7 @@ class Model {
     [[nodiscard]] const std::vector<int>& kinematic_bodies() const { return kinematic_bodies_; }
     [[nodiscard]] const Reduction& reduction() const { return reduction_; }
     [[nodiscard]] const CollisionGeometry& collision() const { return collision_; }
+    [[nodiscard]] const std::vector<ModelHull>& hulls() const { return hulls_; }
     /// Pairs left out of contact, with the reason ("joined", "overlap in the reference pose", "excluded by the user", "groups").
     [[nodiscard]] const std::vector<std::string>& excluded_pairs() const { return excluded_pairs_; }
     /// What the user should know (for instance joints that start outside their range).
@@ -128,6 +135,7 @@ class Model {
     std::vector<int> kinematic_bodies_;
     Reduction reduction_;
     CollisionGeometry collision_;
+    std::vector<ModelHull> hulls_;
     std::vector<std::string> excluded_pairs_, warnings_;
     std::shared_ptr<const Scene> scene_;
     int num_q_ = 0, num_unknowns_ = 0, num_controls_ = 0;

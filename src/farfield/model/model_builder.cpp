@@ -2,10 +2,13 @@
 #include "farfield/model/model_builder.hpp"
 
 #include <algorithm>
+#include <Eigen/SVD>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "farfield/base/error.hpp"
+#include "farfield/geometry/convex_hull.hpp"
 #include "farfield/geometry/primitives.hpp"
 #include "farfield/math/rotation.hpp"
 #include "farfield/model/contact_filter.hpp"
@@ -25,12 +28,14 @@ void require_finite(const Eigen::Ref<const Eigen::VectorXd>& values, const std::
 }
 
 void require_at_least(double value, double bound, const std::string& place, const char* what) {
-    if (!(value >= bound)) fail(kPlace, ": ", place, ": ", what, " = ", value, ", expected >= ", bound);
+    if (!(value >= bound) || !std::isfinite(value)) fail(kPlace, ": ", place, ": ", what, " = ", value, ", expected >= ", bound, " and finite");
 }
 
-void check_range(const std::optional<Range>& range, const std::string& place) {
-    if (range && !(range->lower <= range->upper)) {
-        fail(kPlace, ": ", place, ": range [", range->lower, ", ", range->upper, "], expected lower <= upper");
+/// Open ends (-infinity, infinity) are fine.
+void check_range(const std::optional<Range>& range, const std::string& place, const char* what) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (range && !(range->lower <= range->upper && range->lower < infinity && range->upper > -infinity)) {
+        fail(kPlace, ": ", place, ": ", what, " [", range->lower, ", ", range->upper, "], expected lower <= upper");
     }
 }
 
@@ -43,8 +48,8 @@ void check_joint(const Joint& joint, const std::string& place) {
     require_at_least(joint.armature, 0.0, place, "armature");
     require_at_least(joint.stiffness, 0.0, place, "stiffness");
     require_at_least(joint.limit_stiffness, 0.0, place, "limit_stiffness");
-    check_range(joint.range, place);
-    check_range(joint.range2, place);
+    check_range(joint.range, place, "range");
+    check_range(joint.range2, place, "range2");
     const bool has_axis = joint.type == JointType::Hinge || joint.type == JointType::Slide || joint.type == JointType::Universal;
     if (has_axis && joint.axis.norm() < 1e-12) fail(kPlace, ": ", place, ": axis is zero, expected a direction");
     if (joint.type == JointType::Universal && joint.axis.normalized().cross(joint.axis2).norm() < 1e-6) {
@@ -80,9 +85,11 @@ std::shared_ptr<const Model> ModelBuilder::build() {
     add_actuators();
     add_reduction();
     set_default_state();
+    check_keyframes();
     set_parameters();
     check_masses();
     add_collision_geometry();
+    add_hulls();
     add_contact_pairs();
     return model_;
 }
@@ -94,15 +101,15 @@ void ModelBuilder::check_numbers() const {
     for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
         const Body& body = scene_.bodies[i];
         const std::string place = quoted("body", body.name);
-        if (body.name.empty()) fail(kPlace, ": body ", i, ": empty name");
-        if (!body_names.insert(body.name).second) fail(kPlace, ": ", place, ": name used twice");
+        if (body.name.empty()) fail(kPlace, ": body ", i, ": empty name, expected a unique one");
+        if (!body_names.insert(body.name).second) fail(kPlace, ": ", place, ": name used twice, expected unique names of bodies");
         require_finite(body.position, place, "position");
         require_finite(body.orientation.coeffs(), place, "orientation");
         if (body.orientation.norm() < 1e-12) fail(kPlace, ": ", place, ": orientation quaternion is zero, expected a rotation");
         if (body.moments) validate(*body.moments, std::string(kPlace) + ": " + place);
         for (const Joint& joint : body.joints) {
-            if (joint.name.empty()) fail(kPlace, ": ", place, ": a joint has an empty name");
-            if (!joint_names.insert(joint.name).second) fail(kPlace, ": ", quoted("joint", joint.name), ": name used twice");
+            if (joint.name.empty()) fail(kPlace, ": ", place, ": a joint has an empty name, expected a unique one");
+            if (!joint_names.insert(joint.name).second) fail(kPlace, ": ", quoted("joint", joint.name), ": name used twice, expected unique names of joints");
             check_joint(joint, quoted("joint", joint.name));
         }
     }
@@ -212,26 +219,27 @@ void ModelBuilder::add_joint(int body, const Joint& joint, bool prescribed) {
 
 int ModelBuilder::body_index(const std::string& name, const std::string& place) const {
     if (const auto found = model_->find_body(name)) return *found;
-    fail(kPlace, ": ", place, ": unknown body '", name, "'");
+    fail(kPlace, ": ", place, ": unknown body '", name, "', expected the name of a body of the scene");
 }
 
 int ModelBuilder::joint_index(const std::string& name, const std::string& place) const {
     if (const auto found = model_->find_joint(name)) return *found;
-    fail(kPlace, ": ", place, ": unknown joint '", name, "'");
+    fail(kPlace, ": ", place, ": unknown joint '", name, "', expected the name of a joint of the scene");
 }
 
 void ModelBuilder::add_actuators() {
     std::set<std::string> names;
     for (const Actuator& source : scene_.actuators) {
         const std::string place = quoted("actuator", source.name);
-        if (!names.insert(source.name).second) fail(kPlace, ": ", place, ": name used twice");
+        if (!names.insert(source.name).second) fail(kPlace, ": ", place, ": name used twice, expected unique names of actuators");
         const int index = joint_index(source.joint, place);
         const ModelJoint& joint = model_->joints_[static_cast<std::size_t>(index)];
         if (joint.num_dofs == 0 || model_->dofs_[static_cast<std::size_t>(joint.dof)].prescribed) {
-            fail(kPlace, ": ", place, ": joint '", source.joint, "' has no degree of freedom to drive");
+            fail(kPlace, ": ", place, ": joint '", source.joint, "' has no degree of freedom to drive, expected one that moves");
         }
         require_at_least(source.kp, 0.0, place, "kp");
         require_at_least(source.kd, 0.0, place, "kd");
+        check_range(source.control_range, place, "control_range");
         require_finite(Eigen::Map<const Eigen::VectorXd>(source.gear.data(), static_cast<Eigen::Index>(source.gear.size())), place, "gear");
         const bool geared = !source.gear.empty();
         if (geared && static_cast<int>(source.gear.size()) != joint.num_dofs) {
@@ -269,8 +277,8 @@ void ModelBuilder::add_reduction() {
         const std::string place = "tie of joint '" + tie.joint + "' to '" + tie.source + "'";
         require_finite(Eigen::Vector2d(tie.ratio, tie.offset), place, "ratio, offset");
         const int joint = scalar_dof(tie.joint, place), source = scalar_dof(tie.source, place);
-        if (eliminated[static_cast<std::size_t>(joint)]) fail(kPlace, ": ", place, ": the joint is tied twice");
-        if (full(source, joint) != 0.0 || joint == source) fail(kPlace, ": ", place, ": makes a cycle of ties");
+        if (eliminated[static_cast<std::size_t>(joint)]) fail(kPlace, ": ", place, ": the joint is tied twice, expected one tie per joint");
+        if (full(source, joint) != 0.0 || joint == source) fail(kPlace, ": ", place, ": makes a cycle of ties, expected a source that does not follow the joint");
         eliminated[static_cast<std::size_t>(joint)] = true;
         for (int row = 0; row < n; ++row) {  // whoever follows `joint` now follows `source`
             if (full(row, joint) != 0.0) {
@@ -345,15 +353,22 @@ void ModelBuilder::set_default_state() {
             model.default_control_.segment<3>(actuator.control + c.dof - joint.dof) = log_rotation(rotation.toRotationMatrix());
         }
     }
+}
+
+void ModelBuilder::check_keyframes() const {
+    std::set<std::string> names;
     for (const Keyframe& key : scene_.keyframes) {
-        const auto check_size = [&](Eigen::Index size, Eigen::Index expected, const char* what) {
-            if (size != 0 && size != expected) {
-                fail(kPlace, ": ", quoted("keyframe", key.name), ": ", what, " has ", size, " entries, expected ", expected);
+        const std::string place = quoted("keyframe", key.name);
+        if (!names.insert(key.name).second) fail(kPlace, ": ", place, ": name used twice, expected unique names of keyframes");
+        const auto check = [&](const Eigen::VectorXd& values, Eigen::Index expected, const char* what) {
+            if (values.size() != 0 && values.size() != expected) {
+                fail(kPlace, ": ", place, ": ", what, " has ", values.size(), " entries, expected ", expected);
             }
+            require_finite(values, place, what);
         };
-        check_size(key.q.size(), model.num_q_, "q");
-        check_size(key.v.size(), model.num_dofs(), "v");
-        check_size(key.control.size(), model.num_controls_, "control");
+        check(key.q, model_->num_q_, "q");
+        check(key.v, model_->num_dofs(), "v");
+        check(key.control, model_->num_controls_, "control");
     }
 }
 
@@ -433,6 +448,23 @@ void ModelBuilder::add_collision_geometry() {
         } else {
             append(shape_surface(shape, scene_), body.mesh);
         }
+    }
+}
+
+void ModelBuilder::add_hulls() {
+    Model& model = *model_;
+    auto& vertices = model.default_parameters_.hull_vertices;
+    for (const Shape& shape : scene_.shapes) {
+        if (!shape.collides || shape.type == ShapeType::HalfSpace) continue;
+        const TriangleMesh surface = shape_surface(shape, scene_);
+        const Eigen::Matrix3Xd centred = (surface.vertices.rowwise() - surface.vertices.colwise().mean()).transpose();
+        const Eigen::Vector3d extents = centred.jacobiSvd().singularValues();
+        if (extents[2] <= 1e-9 * extents[0]) continue;  // flat: no volume, no hull
+        const ConvexHull hull = convex_hull(surface.vertices, std::string(kPlace) + ": shape '" + shape.name + "'");
+        const auto first = static_cast<int>(vertices.rows()), count = static_cast<int>(hull.vertices.size());
+        vertices.conservativeResize(first + count, 3);
+        for (int i = 0; i < count; ++i) vertices.row(first + i) = surface.vertices.row(hull.vertices[static_cast<std::size_t>(i)]);
+        model.hulls_.push_back(ModelHull{.body = shape.body, .first_vertex = first, .num_vertices = count, .triangles = hull.triangles});
     }
 }
 

@@ -20,9 +20,11 @@ class ModelBuilder {
     void add_actuators();
     void add_reduction();
     void set_default_state();
+    void check_keyframes() const;
     void set_parameters();
     void check_masses() const;
     void add_collision_geometry();
+    void add_hulls();
     void add_contact_pairs();
     [[nodiscard]] int body_index(const std::string& name, const std::string& place) const;
     [[nodiscard]] int joint_index(const std::string& name, const std::string& place) const;

@@ -45,6 +45,8 @@ void check_shape(const Shape& shape, const Scene& scene) {
     const std::string place = std::string(kPlace) + ": shape '" + shape.name + "'";
     const int num_bodies = static_cast<int>(scene.bodies.size());
     if (shape.body < 0 || shape.body >= num_bodies) fail(place, ": body index ", shape.body, ", expected 0 to ", num_bodies - 1);
+    if (!shape.size.allFinite()) fail(place, ": size (", shape.size.transpose(), "), expected finite numbers");
+    if (!shape.color.allFinite()) fail(place, ": color (", shape.color.transpose(), "), expected finite numbers");
     if (!shape.position.allFinite()) fail(place, ": position (", shape.position.transpose(), "), expected finite numbers");
     if (!shape.orientation.coeffs().allFinite() || shape.orientation.norm() < 1e-12) {
         fail(place, ": orientation quaternion (", shape.orientation.coeffs().transpose(), "), expected a rotation");
@@ -55,9 +57,15 @@ void check_shape(const Shape& shape, const Scene& scene) {
     if (!(shape.density >= 0.0) || !std::isfinite(shape.density)) fail(place, ": density ", shape.density, ", expected >= 0 [kg/m^3]");
     if (!(shape.friction >= 0.0) || !std::isfinite(shape.friction)) fail(place, ": friction ", shape.friction, ", expected >= 0");
     if (shape.resolution < 0) fail(place, ": resolution ", shape.resolution, ", expected >= 0");
+    const bool sides = shape.type == ShapeType::Capsule || shape.type == ShapeType::Cylinder;
+    if (sides && shape.resolution > 0 && (shape.resolution < 3 || shape.resolution > 4096)) {
+        fail(place, ": resolution ", shape.resolution, ", expected 0 (the default) or 3 to 4096 sides");
+    }
+    const bool subdivided = shape.type == ShapeType::Sphere || shape.type == ShapeType::Ellipsoid;
+    if (subdivided && shape.resolution > 8) fail(place, ": resolution ", shape.resolution, ", expected at most 8 subdivisions");
     const int num_meshes = static_cast<int>(scene.meshes.size());
     if (shape.type == ShapeType::Mesh && (shape.mesh < 0 || shape.mesh >= num_meshes)) {
-        fail(place, ": mesh index ", shape.mesh, ", expected 0 to ", num_meshes - 1);
+        fail(place, ": mesh index ", shape.mesh, ", expected the index of one of the ", num_meshes, " meshes");
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// @file  The pair potential in long double, straight from its formulas: the yardstick for rounding in both double solvers.
+/// @file  The pair potential in long double, straight from its formulas: the yardstick for rounding in both double
+/// solvers.
 #include <Eigen/Dense>
 #include <cmath>
 

@@ -2,36 +2,37 @@
 #pragma once
 /// @file  Seeded families of triangle pairs with a known gap, placed in a world far from its origin.
 ///
-/// Each pair is drawn in a frame whose z axis is the separating direction, so that the distance is `gap` by construction, and is then
-/// moved as bodies are: vertices X in a body frame, x = R X + (t - o) with o near the pair and t up to 1e6 m.
+/// Each pair is drawn in a frame whose z axis is the separating direction, so that the distance is `gap` by
+/// construction, and is then moved as bodies are: vertices X in a body frame, x = R X + (t - o) with o near the pair
+/// and t up to 1e6 m.
 #include <Eigen/Dense>
-#include <Eigen/Geometry>
 #include <array>
 #include <cmath>
-#include <random>
+#include <cstdint>
 
+#include "farfield/base/random.hpp"
 #include "farfield/contact/longrange/pair_potential.hpp"
 
 namespace farfield::contact::longrange::testing {
 
 enum class Family { General, VertexFace, EdgeEdge, ParallelFaces, Coplanar, Sliver, WorldOffset };
-inline constexpr std::array kFamilies{Family::General,       Family::VertexFace, Family::EdgeEdge,   Family::ParallelFaces,
-                                      Family::Coplanar,      Family::Sliver,     Family::WorldOffset};
+inline constexpr std::array kFamilies{Family::General,  Family::VertexFace, Family::EdgeEdge,   Family::ParallelFaces,
+                                      Family::Coplanar, Family::Sliver,     Family::WorldOffset};
 inline const char* name_of(Family family) {
-    constexpr std::array names{"general",        "vertex-face", "edge-edge",   "parallel faces",
-                               "coplanar",       "sliver",      "world offset"};
+    constexpr std::array names{"general",  "vertex-face", "edge-edge",   "parallel faces",
+                               "coplanar", "sliver",      "world offset"};
     return names[static_cast<size_t>(family)];
 }
 
 struct RandomPair {
-    TrianglePair x;      ///< relative to the mean of the six vertices
-    double gap = 0.0;    ///< distance of the triangles before rounding
-    double size = 0.0;   ///< edge length
+    TrianglePair x;     ///< relative to the mean of the six vertices
+    double gap = 0.0;   ///< distance of the triangles before rounding
+    double size = 0.0;  ///< edge length
 };
 
 class PairGenerator {
  public:
-    explicit PairGenerator(unsigned seed) : rng_(seed) {}
+    explicit PairGenerator(uint64_t seed) : random_(seed) {}
 
     RandomPair draw(Family family) {
         RandomPair pair;
@@ -44,31 +45,39 @@ class PairGenerator {
         return pair;
     }
 
-    double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
-
-    Eigen::Matrix3d rotation() {
-        std::normal_distribution<double> normal;
-        return Eigen::Quaterniond(normal(rng_), normal(rng_), normal(rng_), normal(rng_)).normalized().toRotationMatrix();
-    }
+    double uniform(double low, double high) { return farfield::uniform(random_, low, high); }
+    Eigen::Matrix3d rotation() { return random_rotation(random_); }
 
  private:
     // Columns 0-2 above z = gap/2, 3-5 below z = -gap/2, the closest features facing each other through the origin.
     TrianglePair shape(Family family, double gap, double size) {
-        if (family == Family::WorldOffset) family = kFamilies[std::uniform_int_distribution<size_t>(0, 5)(rng_)];
+        if (family == Family::WorldOffset) family = kFamilies[static_cast<size_t>(uniform_index(random_, 6))];
         TrianglePair x;
-        for (int k = 0; k < 6; ++k) x.col(k) = size * Eigen::Vector3d(uniform(-1, 1), uniform(-1, 1), k < 3 ? uniform(0, 1) : uniform(-1, 0));
+        for (int k = 0; k < 6; ++k)
+            x.col(k) = size * Eigen::Vector3d(uniform(-1, 1), uniform(-1, 1), k < 3 ? uniform(0, 1) : uniform(-1, 0));
         switch (family) {
             case Family::General:
-            case Family::WorldOffset: x.col(0).setZero(), x.col(3).setZero(); break;
-            case Family::VertexFace: vertex_over_face(x, size); break;
-            case Family::EdgeEdge: cross_edges(x); break;
+            case Family::WorldOffset:
+                x.col(0).setZero(), x.col(3).setZero();
+                break;
+            case Family::VertexFace:
+                vertex_over_face(x, size);
+                break;
+            case Family::EdgeEdge:
+                cross_edges(x);
+                break;
             case Family::ParallelFaces:
                 overlap(x, size);
                 x.leftCols<3>().colwise() -= x.leftCols<3>().rowwise().mean().eval();
                 x.row(2).setZero();
                 break;
-            case Family::Coplanar: x.row(0) *= 1e-16; x.col(0).setZero(), x.col(3).setZero(); break;
-            case Family::Sliver: sliver(x, size); break;
+            case Family::Coplanar:
+                x.row(0) *= 1e-16;
+                x.col(0).setZero(), x.col(3).setZero();
+                break;
+            case Family::Sliver:
+                sliver(x, size);
+                break;
         }
         x.block<1, 3>(2, 0).array() += 0.5 * gap;
         x.block<1, 3>(2, 3).array() -= 0.5 * gap;
@@ -105,7 +114,8 @@ class PairGenerator {
             if (first == 3 && uniform(0, 1) < 0.5) continue;
             const double thin = size * std::pow(10.0, uniform(-8.0, -3.0)), side = first == 0 ? 1.0 : -1.0;
             const double t = uniform(0, 1);
-            x.col(first + 2) = (1 - t) * x.col(first) + t * x.col(first + 1) + thin * Eigen::Vector3d(uniform(-1, 1), uniform(-1, 1), side * uniform(0, 1));
+            x.col(first + 2) = (1 - t) * x.col(first) + t * x.col(first + 1) +
+                               thin * Eigen::Vector3d(uniform(-1, 1), uniform(-1, 1), side * uniform(0, 1));
         }
     }
 
@@ -125,7 +135,7 @@ class PairGenerator {
         return out.colwise() - pair_origin(out);
     }
 
-    std::mt19937 rng_;
+    Random random_;
 };
 
 }  // namespace farfield::contact::longrange::testing

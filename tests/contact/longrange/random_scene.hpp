@@ -17,9 +17,12 @@ struct Scene {
 
 inline TriangleMesh random_mesh(Random& random) {
     switch (uniform_index(random, 3)) {
-        case 0: return make_box({uniform(random, 0.05, 0.2), uniform(random, 0.05, 0.2), uniform(random, 0.05, 0.2)});
-        case 1: return make_sphere(uniform(random, 0.05, 0.2));
-        default: return make_ellipsoid({0.3, 0.1, 0.05});
+        case 0:
+            return make_box({uniform(random, 0.05, 0.2), uniform(random, 0.05, 0.2), uniform(random, 0.05, 0.2)});
+        case 1:
+            return make_sphere(uniform(random, 0.05, 0.2));
+        default:
+            return make_ellipsoid({0.3, 0.1, 0.05});
     }
 }
 

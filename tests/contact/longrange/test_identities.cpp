@@ -162,7 +162,8 @@ TEST_CASE("long range: friction of two bodies in the air conserves momentum") {
     for (int round = 0; round < 20; ++round) {
         const Scene scene = random_scene(random, false, 0.1);
         const LongRange model(scene.geometry, {});
-        const Parameters with = make_parameters(scene.geometry, 1e-3, 0.5), without = make_parameters(scene.geometry, 1e-3, 0.0);
+        const Parameters with = make_parameters(scene.geometry, 1e-3, 0.5),
+                         without = make_parameters(scene.geometry, 1e-3, 0.0);
         const auto memory = model.make_memory();
         model.begin_step(scene.poses, 0.01, with, *memory);
         // translation of body 1: displaced points carry the force along, so the torque about where it acts is zero

@@ -81,9 +81,9 @@ void check_vjp(const LongRange& model, const Poses& start, double scale, Random&
     CHECK_MESSAGE(parameter.passes(), parameter);
     // Differences of phi, most of which is the normal force, carry noise of 1e-16 phi / step: too far apart, friction drowns.
     if (stacked(gradient.previous_wrench).norm() * scale < 1e-7 * std::abs(phi(start, parameters))) return;
-    const DerivativeReport previous = check_tangent_gradient(
-        [&](const Eigen::VectorXd& twist) { return phi(moved(start, twist), parameters); }, stacked(gradient.previous_wrench),
-        {.scale = scale, .floor = 1e-14}, random);
+    const DerivativeReport previous =
+        check_tangent_gradient([&](const Eigen::VectorXd& twist) { return phi(moved(start, twist), parameters); },
+                               stacked(gradient.previous_wrench), {.scale = scale, .floor = 1e-14}, random);
     CHECK_MESSAGE(previous.passes(5e-6), previous);
     worst.previous = std::max(worst.previous, previous.error);
     ++worst.rubbing;
@@ -94,7 +94,8 @@ LongRangeOptions varied_options(int round) {
     options.area_weights = round % 5 == 4;
     options.zero_offset = round % 3 != 0;
     options.length_scale = round % 7 == 6 ? 0.3 : 1.0;
-    options.friction = round % 4 == 3 ? contact::longrange::FrictionForm::Paper : contact::longrange::FrictionForm::Projected;
+    options.friction =
+        round % 4 == 3 ? contact::longrange::FrictionForm::Paper : contact::longrange::FrictionForm::Projected;
     options.energy_tolerance = 1e-12;
     options.slip_speed = 0.05;
     return options;
@@ -107,7 +108,8 @@ TEST_CASE("long range: gradient and Hessian agree with differences, with and wit
     Worst worst;
     for (int round = 0; round < 40; ++round) {
         const Scene scene = random_scene(random, round % 2 == 0);
-        check_derivatives(LongRange(scene.geometry, varied_options(round)), scene.poses, std::min(scene.scale, 0.1), random, worst);
+        check_derivatives(LongRange(scene.geometry, varied_options(round)), scene.poses, std::min(scene.scale, 0.1),
+                          random, worst);
     }
     MESSAGE("worst gradient error " << worst.gradient << ", Hessian " << worst.hessian);
 }
@@ -117,7 +119,8 @@ TEST_CASE("long range: vjp agrees with differences") {
     Worst worst;
     for (int round = 0; round < 30; ++round) {
         const Scene scene = random_scene(random, round % 2 == 0, 0.3);
-        check_vjp(LongRange(scene.geometry, varied_options(round)), scene.poses, std::min(scene.scale, 0.1), random, worst);
+        check_vjp(LongRange(scene.geometry, varied_options(round)), scene.poses, std::min(scene.scale, 0.1), random,
+                  worst);
     }
     CHECK(worst.rubbing >= 15);
     MESSAGE("worst error by the previous pose " << worst.previous << " in " << worst.rubbing << " scenes");
@@ -137,13 +140,16 @@ TEST_CASE("long range: derivatives inside a band and just beside both of its end
     options.blend = {0.7};
     const LongRange model(geometry, options);
     const double d1 = 2.0 * model.shape(1).tree.radius[0], d2 = 1.7 * d1;
-    for (const double r : {d1 * 0.999, d1 * 1.001, d1 + 0.1 * (d2 - d1), 0.5 * (d1 + d2), d2 - 0.1 * (d2 - d1), d2 * 0.999, d2 * 1.001}) {
+    for (const double r : {d1 * 0.999, d1 * 1.001, d1 + 0.1 * (d2 - d1), 0.5 * (d1 + d2), d2 - 0.1 * (d2 - d1),
+                           d2 * 0.999, d2 * 1.001}) {
         Poses poses(3);
         poses[2].rotation = random_rotation(random);
-        poses[2].position = model.shape(1).tree.center[0] - poses[2].rotation * model.shape(2).tree.center[0] + r * unit_vector(random);
+        poses[2].position =
+            model.shape(1).tree.center[0] - poses[2].rotation * model.shape(2).tree.center[0] + r * unit_vector(random);
         check_derivatives(model, poses, 1e-3 * d1, random, worst);  // no step reaches across the switch
         if (r < d2 * 0.99) check_vjp(model, poses, 1e-3 * d1, random, worst);
     }
     CHECK(worst.rubbing >= 4);
-    MESSAGE("worst gradient error " << worst.gradient << ", Hessian " << worst.hessian << ", by the previous pose " << worst.previous);
+    MESSAGE("worst gradient error " << worst.gradient << ", Hessian " << worst.hessian << ", by the previous pose "
+                                    << worst.previous);
 }

@@ -61,7 +61,8 @@ Pose shifted(const Pose& pose, const Eigen::VectorXd& twist, Eigen::Index first)
 }
 
 using Energy = std::function<double(const PlaneContact&, const BodyMotion&, const BodyMotion&, const SlipModel&)>;
-using Add = std::function<void(const PlaneContact&, const BodyMotion&, const BodyMotion&, const SlipModel&, FrictionSum&)>;
+using Add =
+    std::function<void(const PlaneContact&, const BodyMotion&, const BodyMotion&, const SlipModel&, FrictionSum&)>;
 using Vjp = std::function<FrictionAdjoint(const PlaneContact&, const BodyMotion&, const BodyMotion&, const SlipModel&,
                                           const Vector6d&, const Vector6d&, std::span<FrictionPoint>)>;
 
@@ -103,7 +104,8 @@ void check_derivatives(const Energy& energy, const Add& add, const Vjp& vjp, dou
         const Vector6d twist_a = normal_vector(random, 6), twist_b = normal_vector(random, 6);
         Points bars;
         const FrictionAdjoint adjoint = vjp(setup.contact(), setup.a(), setup.b(), setup.model, twist_a, twist_b, bars);
-        CHECK(adjoint.phi == doctest::Approx(twist_a.dot(sum.gradient.head<6>()) + twist_b.dot(sum.gradient.tail<6>())));
+        CHECK(adjoint.phi ==
+              doctest::Approx(twist_a.dot(sum.gradient.head<6>()) + twist_b.dot(sum.gradient.tail<6>())));
         // parameters: tangential turn of the normal (3), start poses (12), points (18), loads (6)
         Eigen::VectorXd bar(39);
         bar.head<3>() = setup.normal.cross(adjoint.normal);
@@ -161,7 +163,8 @@ TEST_CASE("plane friction: Coulomb's force on a balanced contact, creep as sqrt(
     const Vector3d normal = Vector3d::UnitZ();
     Points points;
     for (std::size_t m = 0; m < 3; ++m) {
-        points[m] = {{std::cos(2.1 * static_cast<double>(m)), std::sin(2.1 * static_cast<double>(m)), 0.0}, 1.0 + 0.5 * static_cast<double>(m)};
+        points[m] = {{std::cos(2.1 * static_cast<double>(m)), std::sin(2.1 * static_cast<double>(m)), 0.0},
+                     1.0 + 0.5 * static_cast<double>(m)};
         points[m + 3] = points[m];
     }
     const double load = 4.5, speed = 1e-3;

@@ -18,17 +18,18 @@ namespace farfield::contact::longrange {
 struct HalfSpaceFrame {
     Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();  ///< world axes
     double height = 0.0;                                ///< of o above the plane
-    Eigen::Vector3d origin_mesh = Eigen::Vector3d::Zero(), origin_plane = Eigen::Vector3d::Zero();  ///< body origins relative to o
+    Eigen::Vector3d origin_mesh = Eigen::Vector3d::Zero(),
+                    origin_plane = Eigen::Vector3d::Zero();  ///< body origins relative to o
 };
-[[nodiscard]] HalfSpaceFrame make_frame(const RotatedShape& mesh, const Eigen::Vector3d& position, const HalfSpace& half_space,
-                                        const Pose& half_space_pose);
+[[nodiscard]] HalfSpaceFrame make_frame(const RotatedShape& mesh, const Eigen::Vector3d& position,
+                                        const HalfSpace& half_space, const Pose& half_space_pose);
 
 struct HeightTerm {
     Eigen::Vector3d arm = Eigen::Vector3d::Zero();
     double height = 0.0;
     int node = 0, parent = -1;
     double weight = 1.0, share = 1.0, spread = 0.0;
-    bool vertex = false;                ///< a leaf: the only ones that carry friction
+    bool vertex = false;  ///< a leaf: the only ones that carry friction
 };
 
 struct HeightBand {

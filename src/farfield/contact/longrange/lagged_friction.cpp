@@ -18,7 +18,8 @@ void add_force(const Vector3d& force, const Vector3d& arm, Vector6d& wrench) {
 }
 
 /// z enters through the vertex, the normal and the origin of the half-space: z = n.(x - p) - offset.
-void add_height(const HalfSpaceFrame& frame, const Vector3d& arm, double adjoint, Vector3d& normal, PreviousAdjoint& previous) {
+void add_height(const HalfSpaceFrame& frame, const Vector3d& arm, double adjoint, Vector3d& normal,
+                PreviousAdjoint& previous) {
     add_force(adjoint * frame.normal, arm - frame.origin_mesh, previous.a);
     previous.b.head<3>() -= adjoint * frame.normal;
     normal += adjoint * (arm - frame.origin_plane);
@@ -42,8 +43,8 @@ LaggedContact lag_contact(const PairWork& work, std::size_t leaf, FrictionForm f
     return contact;
 }
 
-void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential, FrictionForm form,
-                    LaggedHalfSpace& lagged) {
+void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential,
+                    FrictionForm form, LaggedHalfSpace& lagged) {
     lagged.frame = frame;
     lagged.points.clear();
     for (const HeightTerm& term : work.far) {
@@ -56,8 +57,8 @@ void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, cons
 }
 
 void pull_back_contact(const PairWork& work, std::size_t leaf, const PairFrame& frame, FrictionForm form,
-                       const FrictionAdjoint& adjoint, const std::array<FrictionPoint, 6>& points, PreviousAdjoint& previous,
-                       double& weight) {
+                       const FrictionAdjoint& adjoint, const std::array<FrictionPoint, 6>& points,
+                       PreviousAdjoint& previous, double& weight) {
     const TrianglePair arms = work.batch.arms(leaf), x = arms.colwise() - pair_origin(arms);
     const Plane plane = local_plane(x, work.batch.plane(leaf));
     const Vector3d& n = plane.normal;
@@ -103,10 +104,10 @@ void pull_back_bands(const PairWork& work, const PairFrame& frame, std::vector<d
     for (std::size_t k = work.bands.size(); k-- > 0;) {
         const BandNode& band = work.bands[k];
         if (band.parent >= 0) band_weights[at(band.parent)] += band_weights[k];
-        const double distance_bar = -band_weights[k] * band.blend.first / band.blend.rest;
-        const Vector3d force = distance_bar / band.term.r * (band.term.a - band.term.b);
-        add_force(force, band.term.a - frame.origin_a, previous.a);
-        add_force(-force, band.term.b - frame.origin_b, previous.b);
+        const double distance_bar = -band_weights[k] * band.first / band.rest;
+        const Vector3d force = distance_bar * Eigen::Map<const Vector3d>(band.dr);
+        add_force(force, Eigen::Map<const Vector3d>(band.a) - frame.origin_a, previous.a);
+        add_force(-force, Eigen::Map<const Vector3d>(band.b) - frame.origin_b, previous.b);
     }
 }
 

@@ -40,8 +40,8 @@ struct LaggedHalfSpace {
 
 /// A leaf of solved work.
 [[nodiscard]] LaggedContact lag_contact(const PairWork& work, std::size_t leaf, FrictionForm form);
-void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential, FrictionForm form,
-                    LaggedHalfSpace& lagged);
+void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential,
+                    FrictionForm form, LaggedHalfSpace& lagged);
 
 /// By the poses at the start of the step, in the charts of both bodies.
 struct PreviousAdjoint {
@@ -50,8 +50,8 @@ struct PreviousAdjoint {
 
 /// Takes the adjoint of a lagged contact to the vertices it came from. `weight` receives W dphi/dW.
 void pull_back_contact(const PairWork& work, std::size_t leaf, const PairFrame& frame, FrictionForm form,
-                       const FrictionAdjoint& adjoint, const std::array<FrictionPoint, 6>& points, PreviousAdjoint& previous,
-                       double& weight);
+                       const FrictionAdjoint& adjoint, const std::array<FrictionPoint, 6>& points,
+                       PreviousAdjoint& previous, double& weight);
 /// Takes W dphi/dW of every leaf, summed per band node, to the node centres. Consumes `band_weights`.
 void pull_back_bands(const PairWork& work, const PairFrame& frame, std::vector<double>& band_weights,
                      PreviousAdjoint& previous);

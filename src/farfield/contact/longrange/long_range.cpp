@@ -33,7 +33,8 @@ void validate(const LongRangeOptions& options, int num_bodies) {
     if (options.threads < 1) fail("LongRangeOptions: threads ", options.threads, ", expected >= 1");
 }
 
-LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options) : LongRange(geometry, options, true) {}
+LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options)
+    : LongRange(geometry, options, true) {}
 
 LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options, bool hierarchy)
     : options_(options), pairs_(geometry.pairs) {
@@ -50,7 +51,8 @@ LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& 
             fail("LongRange: pair (", pair.a, ", ", pair.b, "), expected 0 <= a < b < ", num_bodies);
         }
         if (pair.friction_body != pair.a && pair.friction_body != pair.b) {
-            fail("LongRange: friction_body ", pair.friction_body, " of pair (", pair.a, ", ", pair.b, ") is not in the pair");
+            fail("LongRange: friction_body ", pair.friction_body, " of pair (", pair.a, ", ", pair.b,
+                 ") is not in the pair");
         }
     }
     if (options.threads > 1) pool_ = std::make_unique<ThreadPool>(options.threads);
@@ -76,7 +78,8 @@ Memory& LongRange::own(ContactMemory& memory) const {
 void LongRange::check(const Poses& poses, const Parameters& parameters) const {
     if (poses.size() != shapes_.size()) fail("LongRange: ", poses.size(), " poses, expected ", shapes_.size());
     if (parameters.friction.size() != static_cast<Eigen::Index>(shapes_.size())) {
-        fail("LongRange: ", parameters.friction.size(), " friction coefficients, expected one per body: ", shapes_.size());
+        fail("LongRange: ", parameters.friction.size(),
+             " friction coefficients, expected one per body: ", shapes_.size());
     }
     if (!(parameters.weight > 0.0)) fail("LongRange: weight ", parameters.weight, ", expected > 0 [J]");
 }
@@ -95,8 +98,8 @@ void LongRange::prepare(const Poses& poses, Poses& scaled, std::vector<RotatedSh
 
 LongRange::Placed LongRange::place(int pair, const Poses& poses, const std::vector<RotatedShape>& rotated) const {
     const std::size_t a = at(pairs_[at(pair)].a), b = at(pairs_[at(pair)].b);
-    return {pair, pairs_[at(pair)].a, pairs_[at(pair)].b, &shapes_[a], &shapes_[b],
-            &rotated[a], &rotated[b], &poses[a], &poses[b]};
+    return {pair,        pairs_[at(pair)].a, pairs_[at(pair)].b, &shapes_[a], &shapes_[b],
+            &rotated[a], &rotated[b],        &poses[a],          &poses[b]};
 }
 
 SlipModel LongRange::slip_model(double dt, bool fixed_plane) const {
@@ -120,15 +123,15 @@ void LongRange::for_each_pair(Memory& memory, Work&& work) const {
     }
 }
 
-void LongRange::begin_step(const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory) const {
+void LongRange::begin_step(const Poses& previous, double dt, const Parameters& parameters,
+                           ContactMemory& memory) const {
     check(previous, parameters);
     if (!(dt > 0.0)) fail("LongRange: dt ", dt, ", expected > 0 [s]");
     Memory& mine = own(memory);
     mine.dt = dt;
     prepare(previous, mine.previous, mine.start);
-    for_each_pair(mine, [&](int pair, PairScratch& scratch) {
-        pair_lag(place(pair, mine.previous, mine.start), mine, scratch);
-    });
+    for_each_pair(
+        mine, [&](int pair, PairScratch& scratch) { pair_lag(place(pair, mine.previous, mine.start), mine, scratch); });
 }
 
 double LongRange::energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const {
@@ -143,7 +146,8 @@ double LongRange::energy(const Poses& poses, const Parameters& parameters, Conta
     for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
         const PairResult& result = mine.results[pair];
         if (!result.finite) return std::numeric_limits<double>::infinity();
-        total += parameters.weight * (result.energy + coefficient(static_cast<int>(pair), parameters) * result.friction);
+        total +=
+            parameters.weight * (result.energy + coefficient(static_cast<int>(pair), parameters) * result.friction);
     }
     return total;
 }
@@ -156,8 +160,8 @@ void LongRange::derivatives(const Poses& poses, const Parameters& parameters, Co
     out.blocks.resize(pairs_.size());
     for_each_pair(mine, [&](int pair, PairScratch& scratch) {
         const double rubs = mine.previous.empty() ? 0.0 : coefficient(pair, parameters);
-        pair_derivatives(place(pair, mine.scaled, mine.now), parameters.weight, rubs, mine, scratch, mine.results[at(pair)],
-                         out.blocks[at(pair)]);
+        pair_derivatives(place(pair, mine.scaled, mine.now), parameters.weight, rubs, mine, scratch,
+                         mine.results[at(pair)], out.blocks[at(pair)]);
     });
     out.energy = out.friction_energy = 0.0;
     out.wrench.assign(shapes_.size(), Vector6d::Zero());
@@ -175,8 +179,8 @@ void LongRange::derivatives(const Poses& poses, const Parameters& parameters, Co
     }
 }
 
-void LongRange::vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
-                    const std::vector<Vector6d>& twists, ContactGradient& out) const {
+void LongRange::vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters,
+                    ContactMemory& memory, const std::vector<Vector6d>& twists, ContactGradient& out) const {
     check(poses, parameters);
     check(previous, parameters);
     if (twists.size() != shapes_.size()) fail("LongRange: ", twists.size(), " twists, expected ", shapes_.size());

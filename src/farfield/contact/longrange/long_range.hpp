@@ -25,7 +25,8 @@ class LongRange : public ContactPotential {
     LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options);
 
     [[nodiscard]] std::unique_ptr<ContactMemory> make_memory() const override;
-    void begin_step(const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory) const override;
+    void begin_step(const Poses& previous, double dt, const Parameters& parameters,
+                    ContactMemory& memory) const override;
     [[nodiscard]] double energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const override;
     void derivatives(const Poses& poses, const Parameters& parameters, ContactMemory& memory,
                      ContactDerivatives& out) const override;
@@ -38,8 +39,8 @@ class LongRange : public ContactPotential {
     LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options, bool hierarchy);
 
  private:
-    struct Placed;    // a pair of bodies at given poses
-    struct Facing;    // a mesh and a half-space within it
+    struct Placed;  // a pair of bodies at given poses
+    struct Facing;  // a mesh and a half-space within it
 
     [[nodiscard]] Placed place(int pair, const Poses& poses, const std::vector<RotatedShape>& rotated) const;
     /// work(index, facing) for every half-space of either body that faces the mesh of the other.
@@ -53,7 +54,8 @@ class LongRange : public ContactPotential {
     void check(const Poses& poses, const Parameters& parameters) const;
     [[nodiscard]] double coefficient(int pair, const Parameters& parameters) const;
 
-    void pair_energy(const Placed& at, bool with_friction, Memory& memory, PairScratch& scratch, PairResult& result) const;
+    void pair_energy(const Placed& at, bool with_friction, Memory& memory, PairScratch& scratch,
+                     PairResult& result) const;
     void pair_derivatives(const Placed& at, double weight, double coefficient, Memory& memory, PairScratch& scratch,
                           PairResult& result, PairBlock& block) const;
     void pair_lag(const Placed& at, Memory& memory, PairScratch& scratch) const;
@@ -74,7 +76,8 @@ class LongRange : public ContactPotential {
 /// All pairs of triangles, all vertices, no blending: the oracle in tests and the baseline in benchmarks.
 class BruteForce final : public LongRange {
  public:
-    BruteForce(const CollisionGeometry& geometry, const LongRangeOptions& options) : LongRange(geometry, options, false) {}
+    BruteForce(const CollisionGeometry& geometry, const LongRangeOptions& options)
+        : LongRange(geometry, options, false) {}
 };
 
 }  // namespace farfield::contact::longrange

@@ -22,8 +22,8 @@ BodyMotion motion(const Pose& start, const Pose& now, const Vector3d& origin) {
 
 /// Bodies of a half-space contact are (mesh, plane), those of a pair (a, b).
 template <class Vector, class Block>
-void add_in_pair_order(bool mesh_is_a, double scale, const Vector& gradient, const Block& hessian, Vector& pair_gradient,
-                       Block& pair_hessian) {
+void add_in_pair_order(bool mesh_is_a, double scale, const Vector& gradient, const Block& hessian,
+                       Vector& pair_gradient, Block& pair_hessian) {
     const Eigen::Index first = mesh_is_a ? 0 : 6, second = 6 - first;
     pair_gradient.template segment<6>(first) += scale * gradient.template head<6>();
     pair_gradient.template segment<6>(second) += scale * gradient.template tail<6>();
@@ -50,8 +50,8 @@ Vector6d scaled_twist(const Vector6d& twist, double length_scale) {
 
 void LongRange::refuse_touching(const Placed& at_pair, const Vector3d& where) const {
     const Vector3d place = options_.length_scale * where;
-    fail("bodies '", names_[at(at_pair.a)], "' and '", names_[at(at_pair.b)], "' touch or cross at the start of a step, near (",
-         place.x(), ", ", place.y(), ", ", place.z(), ") [m]");
+    fail("bodies '", names_[at(at_pair.a)], "' and '", names_[at(at_pair.b)],
+         "' touch or cross at the start of a step, near (", place.x(), ", ", place.y(), ", ", place.z(), ") [m]");
 }
 
 void LongRange::pair_energy(const Placed& p, bool with_friction, Memory& memory, PairScratch& scratch,
@@ -69,12 +69,13 @@ void LongRange::pair_energy(const Placed& p, bool with_friction, Memory& memory,
         const std::size_t mesh = at(facing.mesh_is_a ? p.a : p.b), plane = at(facing.mesh_is_a ? p.b : p.a);
         result.friction += fixed_friction_energy(
             lagged.plane(), motion(memory.previous[mesh], memory.scaled[mesh], lagged.frame.origin_mesh),
-            motion(memory.previous[plane], memory.scaled[plane], lagged.frame.origin_plane), slip_model(memory.dt, true));
+            motion(memory.previous[plane], memory.scaled[plane], lagged.frame.origin_plane),
+            slip_model(memory.dt, true));
     });
     if (!p.meshes() || !result.finite) return;
     const PairFrame frame = make_frame(*p.rotated_a, *p.rotated_b, p.pose_a->position, p.pose_b->position);
     PairWork& work = scratch.work;
-    traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, work);
+    traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, Wanted::Values, work);
     result.finite = solve_leaves(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, options_.energy_tolerance,
                                  own.planes, work);
     if (!result.finite) return;
@@ -88,8 +89,8 @@ void LongRange::pair_energy(const Placed& p, bool with_friction, Memory& memory,
     }
 }
 
-void LongRange::pair_derivatives(const Placed& p, double weight, double coefficient, Memory& memory, PairScratch& scratch,
-                                 PairResult& result, PairBlock& block) const {
+void LongRange::pair_derivatives(const Placed& p, double weight, double coefficient, Memory& memory,
+                                 PairScratch& scratch, PairResult& result, PairBlock& block) const {
     result = {};
     block.a = p.a;
     block.b = p.b;
@@ -106,7 +107,8 @@ void LongRange::pair_derivatives(const Placed& p, double weight, double coeffici
         RelativeSum sum;
         sum_derivatives(facing.frame, form_, work, sum);
         const PairDerivatives d = to_body_charts(sum, facing.frame.origin_mesh, facing.frame.origin_plane);
-        add_in_pair_order(facing.mesh_is_a, weight, stacked(d.wrench_a, d.wrench_b), d.hessian, gradient, block.hessian);
+        add_in_pair_order(facing.mesh_is_a, weight, stacked(d.wrench_a, d.wrench_b), d.hessian, gradient,
+                          block.hessian);
         result.energy += sum.value;
         block.gap = std::min(block.gap, work.gap);
         if (coefficient == 0.0) return;
@@ -116,13 +118,14 @@ void LongRange::pair_derivatives(const Placed& p, double weight, double coeffici
         add_fixed_friction(lagged.plane(), motion(memory.previous[mesh], memory.scaled[mesh], lagged.frame.origin_mesh),
                            motion(memory.previous[plane], memory.scaled[plane], lagged.frame.origin_plane),
                            slip_model(memory.dt, true), friction);
-        add_in_pair_order(facing.mesh_is_a, weight * coefficient, friction.gradient, friction.hessian, gradient, block.hessian);
+        add_in_pair_order(facing.mesh_is_a, weight * coefficient, friction.gradient, friction.hessian, gradient,
+                          block.hessian);
         result.friction += friction.energy;
     });
     if (p.meshes() && result.finite) {
         const PairFrame frame = make_frame(*p.rotated_a, *p.rotated_b, p.pose_a->position, p.pose_b->position);
         PairWork& work = scratch.work;
-        traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, work);
+        traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, Wanted::Derivatives, work);
         result.finite = solve_leaves(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame,
                                      options_.derivative_tolerance, own.planes, work);
         if (!result.finite) return;
@@ -168,9 +171,9 @@ void LongRange::pair_lag(const Placed& p, Memory& memory, PairScratch& scratch) 
     if (!p.meshes()) return;
     const PairFrame frame = make_frame(*p.rotated_a, *p.rotated_b, p.pose_a->position, p.pose_b->position);
     PairWork& work = scratch.work;
-    traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, work);
-    if (!solve_leaves(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, options_.derivative_tolerance, own.planes,
-                      work)) {
+    traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, Wanted::Derivatives, work);
+    if (!solve_leaves(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, options_.derivative_tolerance,
+                      own.planes, work)) {
         refuse_touching(p, 0.5 * (p.pose_a->position + p.pose_b->position - frame.origin_a - frame.origin_b));
     }
     own.mesh_friction.frame = frame;
@@ -180,8 +183,8 @@ void LongRange::pair_lag(const Placed& p, Memory& memory, PairScratch& scratch) 
     }
 }
 
-void LongRange::pair_contact_vjp(const Placed& p, const std::vector<Vector6d>& twists, Memory& memory, PairScratch& scratch,
-                                 PairResult& result) const {
+void LongRange::pair_contact_vjp(const Placed& p, const std::vector<Vector6d>& twists, Memory& memory,
+                                 PairScratch& scratch, PairResult& result) const {
     PairBlock block;
     PairResult contact;
     pair_derivatives(p, 1.0, 0.0, memory, scratch, contact, block);
@@ -189,8 +192,9 @@ void LongRange::pair_contact_vjp(const Placed& p, const std::vector<Vector6d>& t
     result.phi = twists[at(p.a)].dot(contact.wrench_a) + twists[at(p.b)].dot(contact.wrench_b);
 }
 
-void LongRange::pair_friction_vjp(const Placed& now, const Placed& start, double dt, const std::vector<Vector6d>& twists,
-                                  Memory& memory, PairScratch& scratch, PairResult& result) const {
+void LongRange::pair_friction_vjp(const Placed& now, const Placed& start, double dt,
+                                  const std::vector<Vector6d>& twists, Memory& memory, PairScratch& scratch,
+                                  PairResult& result) const {
     pair_lag(start, memory, scratch);  // leaves the mesh pair's work in the scratch
     PairMemory& own = memory.pairs[at(start.pair)];
     const Vector6d twist_a = scaled_twist(twists[at(now.a)], options_.length_scale);
@@ -219,19 +223,22 @@ void LongRange::pair_friction_vjp(const Placed& now, const Placed& start, double
     for_each_half_space(start, [&](std::size_t index, const Facing& facing) {
         const LaggedHalfSpace& lagged = own.half_space_friction[index];
         const bool first = facing.mesh_is_a;
-        const BodyMotion mesh = motion(first ? *start.pose_a : *start.pose_b, first ? *now.pose_a : *now.pose_b,
-                                       lagged.frame.origin_mesh);
-        const BodyMotion plane = motion(first ? *start.pose_b : *start.pose_a, first ? *now.pose_b : *now.pose_a,
-                                        lagged.frame.origin_plane);
+        const BodyMotion mesh =
+            motion(first ? *start.pose_a : *start.pose_b, first ? *now.pose_a : *now.pose_b, lagged.frame.origin_mesh);
+        const BodyMotion plane =
+            motion(first ? *start.pose_b : *start.pose_a, first ? *now.pose_b : *now.pose_a, lagged.frame.origin_plane);
         scratch.points.resize(lagged.points.size());
-        const FrictionAdjoint adjoint = fixed_friction_vjp(lagged.plane(), mesh, plane, slip_model(dt, true),
-                                                           first ? twist_a : twist_b, first ? twist_b : twist_a, scratch.points);
+        const FrictionAdjoint adjoint =
+            fixed_friction_vjp(lagged.plane(), mesh, plane, slip_model(dt, true), first ? twist_a : twist_b,
+                               first ? twist_b : twist_a, scratch.points);
         result.friction_phi += adjoint.phi;
         PreviousAdjoint back{adjoint.previous_a, adjoint.previous_b};
         HalfSpaceWork& work = scratch.half_space_work;
-        if (!traverse(*facing.mesh, *facing.rotated, facing.frame, form_, work)) return;  // pair_lag has refused it already
+        if (!traverse(*facing.mesh, *facing.rotated, facing.frame, form_, work))
+            return;  // pair_lag has refused it already
         scratch.band_weights.assign(work.bands.size(), 0.0);
-        pull_back_half_space(facing.frame, work, form_, options_.friction, adjoint, scratch.points, scratch.band_weights, back);
+        pull_back_half_space(facing.frame, work, form_, options_.friction, adjoint, scratch.points,
+                             scratch.band_weights, back);
         previous.a += first ? back.a : back.b;
         previous.b += first ? back.b : back.a;
     });

@@ -9,8 +9,8 @@ namespace farfield::contact::longrange {
 
 namespace {
 
-constexpr std::size_t kPerPlane = 6;        // key (two halves), normal, slack
-constexpr double kHalf = 4294967296.0;      // 2^32
+constexpr std::size_t kPerPlane = 6;    // key (two halves), normal, slack
+constexpr double kHalf = 4294967296.0;  // 2^32
 
 }  // namespace
 
@@ -29,14 +29,18 @@ std::vector<double> Memory::save() const {
 }
 
 void Memory::restore(const std::vector<double>& values) {
-    const auto foreign = [&] { fail("contact memory: ", values.size(), " values do not describe ", pairs.size(), " pairs"); };
+    const auto foreign = [&] {
+        fail("contact memory: ", values.size(), " values do not describe ", pairs.size(), " pairs");
+    };
     if (values.empty() || values[0] != static_cast<double>(pairs.size())) foreign();
     std::vector<PlaneTable> tables(pairs.size());
     std::size_t at = 1;
     for (PlaneTable& table : tables) {
         if (at >= values.size()) foreign();
         const double count = values[at++];
-        if (!(count >= 0.0) || count != std::floor(count) || count * kPerPlane > static_cast<double>(values.size() - at)) foreign();
+        if (!(count >= 0.0) || count != std::floor(count) ||
+            count * kPerPlane > static_cast<double>(values.size() - at))
+            foreign();
         table.entries.resize(static_cast<std::size_t>(count));
         for (PlaneTable::Entry& entry : table.entries) {
             const double high = values[at], low = values[at + 1];

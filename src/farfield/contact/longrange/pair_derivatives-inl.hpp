@@ -2,9 +2,11 @@
 /// @file  6-D derivatives of solved pairs over lanes. Included once per Highway target by pair_lanes.cpp.
 ///
 /// Of A alone, with r = 1/s, weights 2 r^3 and y = x - m as in pair_newton-inl.hpp, b_k = arm_k x n, q_k = (n; b_k):
-///     M = sum_A 2r^3 q q^T - qd qd^T / H_dd - Z H_nn^-1 Z^T,    qd = sum_A 2r^3 q,   Z = sum_A [I; [arm]x] (2r^3 n y^T - r^2 I)
-/// The first two terms combine without cancellation where q repeats n: with S_A + S_B = H_dd they are (S_A S_B / H_dd) n n^T in the
-/// corner and (S_B / H_dd) n (sum_A 2r^3 b)^T beside it. Forces have rank one: GA = -n (sum_A r^2 arm)^T.
+///     M = sum_A 2r^3 q q^T - qd qd^T / H_dd - Z H_nn^-1 Z^T,
+///     qd = sum_A 2r^3 q,   Z = sum_A [I; [arm]x] (2r^3 n y^T - r^2 I)
+/// The first two terms combine without cancellation where q repeats n: with S_A + S_B = H_dd they are (S_A S_B /
+/// H_dd) n n^T in the corner and (S_B / H_dd) n (sum_A 2r^3 b)^T beside it. Forces have rank one: GA = -n (sum_A r^2
+/// arm)^T.
 #if defined(FARFIELD_CONTACT_LONGRANGE_PAIR_DERIVATIVES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FARFIELD_CONTACT_LONGRANGE_PAIR_DERIVATIVES_INL_HPP
 #undef FARFIELD_CONTACT_LONGRANGE_PAIR_DERIVATIVES_INL_HPP
@@ -55,7 +57,8 @@ HWY_INLINE void plane_hessian(const Points<R>& p, const PlaneState<R>& plane, Pl
     const R a = R::set(12.0) * (plane.length * q2);
     const R b = (R::set(12.0) * (q2 * plane.q)) * fms(R::set(3.0), plane.length, R::set(1.0));
     const Lane3<R> bn = b * n;
-    R xx = fma(bn.x, n.x, a), xy = bn.x * n.y, xz = bn.x * n.z, yy = fma(bn.y, n.y, a), yz = bn.y * n.z, zz = fma(bn.z, n.z, a);
+    R xx = fma(bn.x, n.x, a), xy = bn.x * n.y, xz = bn.x * n.z, yy = fma(bn.y, n.y, a), yz = bn.y * n.z,
+      zz = fma(bn.z, n.z, a);
     for (size_t k = 0; k < 6; ++k) {
         const Lane3<R> y = p.x[k] - h.mean;
         const Lane3<R> wy = h.weight[k] * y;
@@ -67,14 +70,18 @@ HWY_INLINE void plane_hessian(const Points<R>& p, const PlaneState<R>& plane, Pl
 
 /// Material part: adds f M to the last 21 sums.
 template <class R>
-HWY_INLINE void add_material(const PairChunk& chunk, size_t lane, const Points<R>& p, const Lane3<R>& n, const PlaneHessian<R>& h,
-                             const Lane3<R>& moment, R force, R f, LaneSums<R>& sums) {
+HWY_INLINE void add_material(const PairChunk& chunk, size_t lane, const Points<R>& p, const Lane3<R>& n,
+                             const PlaneHessian<R>& h, const Lane3<R>& moment, R force, R f, LaneSums<R>& sums) {
     const R zero = R::set(0.0);
     Lane3<R> beta{zero, zero, zero}, t{zero, zero, zero};  // sum_A 2r^3 b, sum_A 2r^3 y
     R bb[6] = {zero, zero, zero, zero, zero, zero};        // sum_A 2r^3 b b^T: xx xy xz yy yz zz
     // Rows of Z, lower half: sum_A 2r^3 b y^T - [moment]x
-    Lane3<R> z[6] = {{zero, zero, zero}, {zero, zero, zero}, {zero, zero, zero},
-                     {zero, moment.z, zero - moment.y}, {zero - moment.z, zero, moment.x}, {moment.y, zero - moment.x, zero}};
+    Lane3<R> z[6] = {{zero, zero, zero},
+                     {zero, zero, zero},
+                     {zero, zero, zero},
+                     {zero, moment.z, zero - moment.y},
+                     {zero - moment.z, zero, moment.x},
+                     {moment.y, zero - moment.x, zero}};
     for (size_t k = 0; k < 3; ++k) {
         const Lane3<R> y = p.x[k] - h.mean;
         const Lane3<R> b = cross(load3<R>(&chunk.arms[3 * k], lane), n);
@@ -113,7 +120,8 @@ HWY_INLINE void add_material(const PairChunk& chunk, size_t lane, const Points<R
 }
 
 template <class R>
-HWY_NOINLINE void accumulate_group(PairChunk& chunk, size_t lane, const double* in_range, const double* weights, LaneSums<R>& sums) {
+HWY_NOINLINE void accumulate_group(PairChunk& chunk, size_t lane, const double* in_range, const double* weights,
+                                   LaneSums<R>& sums) {
     Points<R> p;
     PlaneState<R> plane;
     load_points(chunk, lane, p);
@@ -131,7 +139,8 @@ HWY_NOINLINE void accumulate_group(PairChunk& chunk, size_t lane, const double* 
 
     const Lane3<R>& n = plane.n;
     const R f = keep(use, R::load(weights + lane)), force = (h.squares[0] + h.squares[1]) + h.squares[2];
-    Lane3<R> moment_a = h.squares[0] * load3<R>(&chunk.arms[0], lane), moment_b = h.squares[3] * load3<R>(&chunk.arms[9], lane);
+    Lane3<R> moment_a = h.squares[0] * load3<R>(&chunk.arms[0], lane),
+             moment_b = h.squares[3] * load3<R>(&chunk.arms[9], lane);
     for (size_t k = 1; k < 3; ++k) {
         moment_a = fma(h.squares[k], load3<R>(&chunk.arms[3 * k], lane), moment_a);
         moment_b = fma(h.squares[3 + k], load3<R>(&chunk.arms[9 + 3 * k], lane), moment_b);

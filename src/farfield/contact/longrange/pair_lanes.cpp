@@ -11,7 +11,7 @@
 #define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "farfield/contact/longrange/pair_lanes.cpp"
-#include "hwy/foreach_target.h"
+#include <hwy/foreach_target.h>
 // The loop over targets must come first.
 #include "farfield/contact/longrange/pair_derivatives-inl.hpp"
 #include "farfield/contact/longrange/pair_newton-inl.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file  Nested Newton of the pair potential over lanes. Included once per Highway target by pair_lanes.cpp.
 ///
-/// Points are taken relative to vertex 0 of A, and the plane as (n, s_k): slacks are carried along, s_k += t ds_k, so the offset d
-/// never appears. d is eliminated first by the parallel-axis rule: about the weighted mean m = sum x/s^3 / sum 1/s^3 the
-/// Hessian by (n, d + n.m) is block diagonal, and no large numbers are subtracted in a small gap:
+/// Points are taken relative to vertex 0 of A, and the plane as (n, s_k): slacks are carried along, s_k += t ds_k, so
+/// the offset d never appears. d is eliminated first by the parallel-axis rule: about the weighted mean m = sum x/s^3
+/// / sum 1/s^3 the Hessian by (n, d + n.m) is block diagonal, and no large numbers are subtracted in a small gap:
 ///     H_nn = a I + b n n^T + sum 2 y y^T / s^3,  y = x - m,   a = 12 w^2/N,  b = (24 w^3 - a)/N^2,   H_dd = sum 2/s^3
 /// With q = 1/(N (1 - N)): a = 12 N q^2, b = 12 q^3 (3 N - 1).
 #if defined(FARFIELD_CONTACT_LONGRANGE_PAIR_NEWTON_INL_HPP) == defined(HWY_TARGET_TOGGLE)
@@ -113,7 +113,8 @@ HWY_INLINE void newton_step(const Points<R>& p, const PlaneState<R>& plane, Step
     const R b = (R::set(12.0) * (q2 * plane.q)) * fms(R::set(3.0), plane.length, R::set(1.0));
     const Lane3<R> bn = b * n;
     Lane3<R> g = a * n;
-    R xx = fma(bn.x, n.x, a), xy = bn.x * n.y, xz = bn.x * n.z, yy = fma(bn.y, n.y, a), yz = bn.y * n.z, zz = fma(bn.z, n.z, a);
+    R xx = fma(bn.x, n.x, a), xy = bn.x * n.y, xz = bn.x * n.z, yy = fma(bn.y, n.y, a), yz = bn.y * n.z,
+      zz = fma(bn.z, n.z, a);
     for (size_t k = 0; k < 6; ++k) {
         const Lane3<R> y = p.x[k] - mean;
         g = k < 3 ? fnma(square_[k], y, g) : fma(square_[k], y, g);
@@ -161,7 +162,8 @@ HWY_INLINE void advance(const PlaneState<R>& from, const Step<R>& step, R t, Pla
     complete(to);
 }
 
-/// Newton with capped steps and Armijo halving on the lanes of `active`; the others keep their bits. Returns steps taken.
+/// Newton with capped steps and Armijo halving on the lanes of `active`; the others keep their bits. Returns steps
+/// taken.
 template <class R>
 HWY_INLINE R minimise(const Points<R>& p, typename R::Mask active, double tolerance, PlaneState<R>& plane) {
     const R one = R::set(1.0);
@@ -193,7 +195,8 @@ HWY_INLINE R minimise(const Points<R>& p, typename R::Mask active, double tolera
 }
 
 template <class R>
-HWY_INLINE void store_solution(const PlaneState<R>& plane, R iterations, typename R::Mask solved, PairChunk& chunk, size_t lane) {
+HWY_INLINE void store_solution(const PlaneState<R>& plane, R iterations, typename R::Mask solved, PairChunk& chunk,
+                               size_t lane) {
     const R zero = R::set(0.0);
     // Adding zero turns -0 into +0, so that a frozen lane and one that was never frozen give the same bits.
     keep(solved, plane.n.x + zero).store(&chunk.plane[0][lane]);
@@ -201,7 +204,8 @@ HWY_INLINE void store_solution(const PlaneState<R>& plane, R iterations, typenam
     keep(solved, plane.n.z + zero).store(&chunk.plane[2][lane]);
     keep(solved, plane.s[0]).store(&chunk.plane[3][lane]);
     select(solved, plane.value, R::set(std::numeric_limits<double>::infinity())).store(&chunk.value[lane]);
-    const R near_a = min(min(plane.s[0], plane.s[1]), plane.s[2]), near_b = min(min(plane.s[3], plane.s[4]), plane.s[5]);
+    const R near_a = min(min(plane.s[0], plane.s[1]), plane.s[2]),
+            near_b = min(min(plane.s[3], plane.s[4]), plane.s[5]);
     keep(solved, (near_a + near_b) / plane.length).store(&chunk.gap[lane]);
     keep(solved, iterations).store(&chunk.iterations[lane]);
 }
@@ -218,7 +222,8 @@ HWY_INLINE void load_plane(const PairChunk& chunk, size_t lane, const Points<R>&
     }
 }
 
-/// Solves lanes [lane, lane + R::kWidth) if all of their planes separate; else reports which do and leaves all untouched.
+/// Solves lanes [lane, lane + R::kWidth) if all of their planes separate; else reports which do and leaves all
+/// untouched.
 template <class R>
 HWY_NOINLINE unsigned solve_warm_group(PairChunk& chunk, size_t lane, double tolerance) {
     Points<R> p;

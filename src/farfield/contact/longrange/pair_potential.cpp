@@ -47,8 +47,8 @@ bool is_feasible(const TrianglePair& x, const Plane& plane, double touch) {
     return true;
 }
 
-// Best plane orthogonal to `direction`, midway in the gap: N = 1/(1 + sqrt(12/Q)) minimises over the magnitude and gives
-// L = (sqrt 12 + sqrt Q)^2 with Q = sum 1/(sigma (u.x + d')). Infinite when the direction does not separate.
+// Best plane orthogonal to `direction`, midway in the gap: N = 1/(1 + sqrt(12/Q)) minimises over the magnitude and
+// gives L = (sqrt 12 + sqrt Q)^2 with Q = sum 1/(sigma (u.x + d')). Infinite when the direction does not separate.
 PairSolution start_from(const TrianglePair& x, const Vector3d& direction, double touch) {
     PairSolution start;
     const double length = direction.norm();
@@ -74,8 +74,8 @@ PairSolution cold_start(const TrianglePair& x, double touch) {
     return start_from(x, best_separating_axis(x).direction, touch);
 }
 
-// Newton system of the plane. d is eliminated by the parallel-axis rule: about the weighted mean m = sum x/s^3 / sum 1/s^3 the
-// Hessian by (n, d + n.m) is block diagonal, so that no large numbers are subtracted in a small gap:
+// Newton system of the plane. d is eliminated by the parallel-axis rule: about the weighted mean m = sum x/s^3 / sum
+// 1/s^3 the Hessian by (n, d + n.m) is block diagonal, so that no large numbers are subtracted in a small gap:
 //     H_nn = a I + b n n^T + sum 2 y y^T / s^3,   y = x - m,   H_dd = sum 2/s^3.      H_nn = L D L^T.
 class PlaneSystem {
  public:
@@ -266,8 +266,8 @@ LeafDerivatives leaf_derivatives(const TrianglePair& x, const TrianglePair& arms
     const PlaneSystem system(x, plane, s);
     Eigen::Matrix<double, 4, 6> solved;
     for (int j = 0; j < 6; ++j) solved.col(j) = system.solve(c6.row(j).transpose());
-    const Eigen::Matrix<double, 6, 6> plane_part = c6 * solved;
-    out.material -= 0.5 * (plane_part + plane_part.transpose());
+    out.material -= c6 * solved;
+    out.material = (0.5 * (out.material + out.material.transpose())).eval();
     const Matrix3d& g = out.moment_a;
     out.gradient << out.force, g(2, 1) - g(1, 2), g(0, 2) - g(2, 0), g(1, 0) - g(0, 1);
     return out;
@@ -296,9 +296,8 @@ Eigen::Matrix<double, 18, 18> pair_hessian(const TrianglePair& x, const Plane& p
     const PlaneSystem system(x, plane, s);
     Eigen::Matrix<double, 4, 18> solved;
     for (int j = 0; j < 18; ++j) solved.col(j) = system.solve(c.row(j).transpose());
-    const Eigen::Matrix<double, 18, 18> plane_part = c * solved;
-    hessian -= 0.5 * (plane_part + plane_part.transpose());
-    return hessian;
+    hessian -= c * solved;
+    return 0.5 * (hessian + hessian.transpose());
 }
 
 }  // namespace farfield::contact::longrange

@@ -5,16 +5,18 @@
 /// Formula:   P(x) = min over (n, d) of  12 / (1 - |n|) + sum_k 1 / s_k,     s_k = sigma_k (n . x_k + d)
 /// Symbols:   x_k vertex k [m], sigma_k = +1 for triangle A (k = 0..2), -1 for triangle B (k = 3..5),
 ///            N = |n|, w = 1 / (1 - N), p = (n, d) the plane
-/// Deviation: [LongRange2026, Lemma 4.1] prints alpha = N (1 - N) / 12 sum_A 1/s^2 for n = alpha (a - b); the factor is (1 - N)^2.
+/// Deviation: [LongRange2026, Lemma 4.1] prints alpha = N (1 - N) / 12 sum_A 1/s^2 for n = alpha (a - b); the factor
+/// is (1 - N)^2.
 ///
 /// This is the reference that the lanes of pair_lanes.hpp are tested against; it is written to be read, not to be fast.
 ///
 /// Coordinates. Vertices are relative to a LOCAL origin near both triangles, best the mean of the six (`centred`): the
 /// plane's offset and the rounding scale with |x|. Never form world points first: R X + (t - o), not (R X + t) - o.
 ///
-/// Length scale. P hides a length l0 = 1 m. For another one the caller passes x / l0 (and arms / l0); then P is right, F gets a
-/// factor 1 / l0, GA and GB none, and the material matrix diag(1/l0, 1) from both sides.
-/// Zero offset. P tends to kFarValue = 12 at infinity; a caller who wants P - 12 subtracts it, derivatives do not change.
+/// Length scale. P hides a length l0 = 1 m. For another one the caller passes x / l0 (and arms / l0); then P is
+/// right, F gets a factor 1 / l0, GA and GB none, and the material matrix diag(1/l0, 1) from both sides.
+/// Zero offset. P tends to kFarValue = 12 at infinity; a caller who wants P - 12 subtracts it, derivatives do not
+/// change.
 #include <Eigen/Dense>
 #include <limits>
 
@@ -34,15 +36,16 @@ using TrianglePair = Eigen::Matrix<double, 3, 6>;
 struct PairSolution {
     Plane plane;
     double value = std::numeric_limits<double>::infinity();  ///< P, or +infinity when the triangles touch or cross
-    int iterations = 0;      ///< Newton steps taken; kMaxPairIterations means "not converged"
-    bool cold = true;        ///< the warm plane was absent or infeasible
+    int iterations = 0;  ///< Newton steps taken; kMaxPairIterations means "not converged"
+    bool cold = true;    ///< the warm plane was absent or infeasible
 };
 
 /// Mean of the six vertices, the best local origin.
 [[nodiscard]] Eigen::Vector3d pair_origin(const TrianglePair& x);
 
 /// Minimises over the plane. `warm` (may be null) is used when all its slacks are positive and |n| < 1.
-/// Stops when lambda^2 = g^T H^-1 g <= tolerance * L + noise and takes that last step: 1e-9 for energies, 1e-12 for derivatives.
+/// Stops when lambda^2 = g^T H^-1 g <= tolerance * L + noise and takes that last step: 1e-9 for energies, 1e-12 for
+/// derivatives.
 [[nodiscard]] PairSolution solve_pair(const TrianglePair& x, const Plane* warm, double tolerance);
 
 /// Certified lower bound of the distance [m]: (min_A s + min_B s) / |n|. Holds for every feasible plane.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file  Cold start of the pair potential over lanes: the better of the centroid and the closest-point direction, branch-free.
-/// Included once per Highway target by pair_lanes.cpp. The scalar twin is separating_direction.cpp.
+/// @file  Cold start of the pair potential over lanes: the better of the centroid and the closest-point direction,
+/// branch-free. Included once per Highway target by pair_lanes.cpp. The scalar twin is separating_direction.cpp.
 #if defined(FARFIELD_CONTACT_LONGRANGE_PAIR_START_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FARFIELD_CONTACT_LONGRANGE_PAIR_START_INL_HPP
 #undef FARFIELD_CONTACT_LONGRANGE_PAIR_START_INL_HPP
@@ -41,12 +41,14 @@ HWY_INLINE void offer_edges(Lane3<R> p, Lane3<R> u, R a, Lane3<R> q, Lane3<R> v,
 
 /// Vertex p over the face (a, a + u, a + v) with m = u x v; `sign` is +1 if p belongs to A.
 template <class R>
-HWY_INLINE void offer_face(Lane3<R> p, Lane3<R> a, Lane3<R> u, Lane3<R> v, Lane3<R> m, R area, double sign, Closest<R>& best) {
+HWY_INLINE void offer_face(Lane3<R> p, Lane3<R> a, Lane3<R> u, Lane3<R> v, Lane3<R> m, R area, double sign,
+                           Closest<R>& best) {
     const R zero = R::set(0.0);
     const Lane3<R> r = p - a;
     const R height = dot(r, m), beta = dot(cross(r, v), m), gamma = dot(cross(u, r), m);
     const R squared = height * height / max(area, R::set(1e-300));
-    const auto better = (zero <= beta) & (zero <= gamma) & (beta + gamma <= area) & (R::set(1e-300) < area) & (squared < best.squared);
+    const auto better =
+        (zero <= beta) & (zero <= gamma) & (beta + gamma <= area) & (R::set(1e-300) < area) & (squared < best.squared);
     best.direction = select(better, (R::set(sign) * height) * m, best.direction);
     best.squared = select(better, squared, best.squared);
 }
@@ -114,7 +116,8 @@ HWY_NOINLINE void solve_cold_group(PairChunk& chunk, size_t lane, double toleran
     const auto feasible = q < infinity;
     const R magnitude = one / (one + sqrt(R::set(12.0) / q));
     PlaneState<R> plane;
-    plane.n = select(feasible, magnitude * select(use_first, first.u, second.u), Lane3<R>{R::set(0.5), R::set(0.0), R::set(0.0)});
+    plane.n = select(feasible, magnitude * select(use_first, first.u, second.u),
+                     Lane3<R>{R::set(0.5), R::set(0.0), R::set(0.0)});
     for (size_t k = 0; k < 6; ++k) {
         plane.s[k] = select(feasible, magnitude * select(use_first, first.height[k], second.height[k]), one);
     }

@@ -32,7 +32,8 @@ void LongRange::for_each_half_space(const Placed& at, Work&& work) const {
         const Pose& mesh_pose = mesh_is_a ? *at.pose_a : *at.pose_b;
         const Pose& other_pose = mesh_is_a ? *at.pose_b : *at.pose_a;
         for (const HalfSpace& half_space : other.half_spaces) {
-            work(index++, Facing{mesh_is_a, &mesh, &rotated, make_frame(rotated, mesh_pose.position, half_space, other_pose)});
+            work(index++,
+                 Facing{mesh_is_a, &mesh, &rotated, make_frame(rotated, mesh_pose.position, half_space, other_pose)});
         }
     };
     one_side(true);

@@ -8,13 +8,6 @@ namespace farfield::contact::longrange {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-Vector6d distance_gradient(const CentralTerm& term) {
-    const Vector3d e = (term.a - term.b) / term.r;
-    Vector6d gradient;
-    gradient << e, term.a.cross(e);
-    return gradient;
-}
-
 void add_rank_one(const Vector6d& u, double factor, Matrix6d& hessian) {
     for (int j = 0; j < 6; ++j) {
         const double scaled = factor * u[j];
@@ -34,22 +27,6 @@ void add_rotation_terms(const Vector3d& force, const Vector3d& arm, Matrix6d& he
         hessian(3 + j, 3 + j) -= trace;
         for (int i = j; i < 3; ++i) hessian(3 + i, 3 + j) += 0.5 * (force[i] * arm[j] + arm[i] * force[j]);
     }
-}
-
-void add_distance_hessian(const CentralTerm& term, const Vector6d& dr, double curvature, double slope, Matrix6d& hessian) {
-    // With J = [1, -[a]x] and e the unit direction: d2r = J^T (1 - e e^T) J / r + (rotation terms of the force e at arm a).
-    // In the ww block J^T J and the rotation terms together give ((a.b) 1 - (a b^T + b a^T)/2) / r.
-    const double beta = slope / term.r;
-    add_rank_one(dr, curvature - beta, hessian);
-    const double dot = term.a.dot(term.b);
-    for (int j = 0; j < 3; ++j) {
-        hessian(j, j) += beta;
-        hessian(3 + j, 3 + j) += beta * dot;
-        for (int i = j; i < 3; ++i) {
-            hessian(3 + i, 3 + j) -= 0.5 * beta * (term.a[i] * term.b[j] + term.b[i] * term.a[j]);
-        }
-    }
-    hessian.block<3, 3>(3, 0) += beta * hat(term.a);
 }
 
 PairDerivatives to_body_charts(const RelativeSum& sum, const Vector3d& s_a, const Vector3d& s_b) {

@@ -32,23 +32,12 @@ void add_symmetric_product(const Vector6d& u, const Vector6d& w, double factor, 
 /// What the curvature of exp(w) adds for a force (an energy derivative) at an arm from o: sym(f arm^T) - (f.arm) 1 in the ww block.
 void add_rotation_terms(const Eigen::Vector3d& force, const Eigen::Vector3d& arm, Matrix6d& hessian);
 
-/// Two points at arms a (on A) and b (on B) from o, at distance r.
-struct CentralTerm {
-    Eigen::Vector3d a, b;
-    double r = 0.0;
-};
-
-/// e and a x e: the derivative of r by the twist of A.
-[[nodiscard]] Vector6d distance_gradient(const CentralTerm& term);
-
-/// hessian += curvature dr dr^T + slope d2r/d(v, w)^2, lower triangle.
-void add_distance_hessian(const CentralTerm& term, const Vector6d& dr, double curvature, double slope, Matrix6d& hessian);
-
 /// The derivatives in the charts of both bodies. s_a, s_b: body origins relative to o.
 struct PairDerivatives {
     Vector6d wrench_a, wrench_b;
     Eigen::Matrix<double, 12, 12> hessian;
 };
-[[nodiscard]] PairDerivatives to_body_charts(const RelativeSum& sum, const Eigen::Vector3d& s_a, const Eigen::Vector3d& s_b);
+[[nodiscard]] PairDerivatives to_body_charts(const RelativeSum& sum, const Eigen::Vector3d& s_a,
+                                             const Eigen::Vector3d& s_b);
 
 }  // namespace farfield::contact::longrange

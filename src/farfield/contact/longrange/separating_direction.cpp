@@ -26,8 +26,8 @@ struct Candidate {
 
 double clamp01(double t) { return std::min(1.0, std::max(0.0, t)); }
 
-// Segments p + s u and q + t v: one unconstrained solve, then t and s clamped in turn. Each projection is exact, so a nearly
-// singular first solve (parallel edges) still ends in a nearby pair of points.
+// Segments p + s u and q + t v: one unconstrained solve, then t and s clamped in turn. Each projection is exact, so a
+// nearly singular first solve (parallel edges) still ends in a nearby pair of points.
 void offer_edges(const Vector3d& p, const Vector3d& u, const Vector3d& q, const Vector3d& v, Candidate& best) {
     const Vector3d r = p - q;
     const double a = u.squaredNorm(), e = v.squaredNorm(), b = u.dot(v), c = u.dot(r), f = v.dot(r);
@@ -40,7 +40,8 @@ void offer_edges(const Vector3d& p, const Vector3d& u, const Vector3d& q, const 
 
 // Vertex p over the face (a, a + u, a + v); counts only if the foot point is inside. `sign` is +1 if p belongs to A.
 // The face normal is the direction itself, far more accurate than the difference of two points a tiny gap apart.
-void offer_face(const Vector3d& p, const Vector3d& a, const Vector3d& u, const Vector3d& v, double sign, Candidate& best) {
+void offer_face(const Vector3d& p, const Vector3d& a, const Vector3d& u, const Vector3d& v, double sign,
+                Candidate& best) {
     const Vector3d r = p - a, m = u.cross(v);
     const double area = m.squaredNorm(), height = r.dot(m);
     const double beta = r.cross(v).dot(m), gamma = u.cross(r).dot(m);

@@ -45,7 +45,8 @@ Vector3d pull_back(const BodyMotion& body, const Vector3d& y, const Vector3d& ad
 
 }  // namespace
 
-double fixed_friction_energy(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b, const SlipModel& model) {
+double fixed_friction_energy(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b,
+                             const SlipModel& model) {
     const auto basis = tangents(contact.normal);
     double value = 0.0;
     for (const FrictionPoint& point : contact.points) {
@@ -81,12 +82,12 @@ FrictionAdjoint fixed_friction_vjp(const PlaneContact& contact, const BodyMotion
     for (std::size_t m = 0; m < points.size(); ++m) {
         const Vector3d& y = contact.points[m].position;
         const Vector3d moved = relative_displacement(y, a, b);
-        const Vector3d delta =
-            twist_a.head<3>() + spin_a.cross(a.arm(y)) - twist_b.head<3>() - spin_b.cross(b.arm(y));
+        const Vector3d delta = twist_a.head<3>() + spin_a.cross(a.arm(y)) - twist_b.head<3>() - spin_b.cross(b.arm(y));
         const Slip slip(basis.transpose() * moved / model.dt, model.smoothing);
         const Vector2d rate = basis.transpose() * delta / model.dt;
         const double load = contact.points[m].load;
-        const Vector3d force = load / slip.psi * (basis * slip.w), force_rate = load * (basis * (slip.curvature() * rate));
+        const Vector3d force = load / slip.psi * (basis * slip.w),
+                       force_rate = load * (basis * (slip.curvature() * rate));
         out.phi += force.dot(delta);
         out.normal -= n.dot(moved) * force_rate + n.dot(delta) * force;
         points[m].load = model.dt * slip.w.dot(rate) / slip.psi;

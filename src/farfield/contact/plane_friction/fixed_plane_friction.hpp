@@ -17,7 +17,7 @@ void add_fixed_friction(const PlaneContact& contact, const BodyMotion& a, const 
                         FrictionSum& sum);
 
 [[nodiscard]] FrictionAdjoint fixed_friction_vjp(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b,
-                                                 const SlipModel& model, const Vector6d& twist_a, const Vector6d& twist_b,
-                                                 std::span<FrictionPoint> points);
+                                                 const SlipModel& model, const Vector6d& twist_a,
+                                                 const Vector6d& twist_b, std::span<FrictionPoint> points);
 
 }  // namespace farfield::contact

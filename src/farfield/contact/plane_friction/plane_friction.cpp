@@ -78,7 +78,8 @@ class PlaneProblem {
         for (std::size_t m = 0; m < contact_.points.size(); ++m) {
             const auto row = row_of(m);
             const Vector2d w = slip(m, q);
-            const double psi = std::sqrt(w.squaredNorm() + model_.smoothing), load = contact_.points[m].load * model_.dt;
+            const double psi = std::sqrt(w.squaredNorm() + model_.smoothing),
+                         load = contact_.points[m].load * model_.dt;
             gradient -= load / psi * row.transpose() * w;
             hessian += row.transpose() * curvature(w, psi, load) * row;
         }
@@ -189,8 +190,9 @@ void add_friction(const PlaneContact& contact, const BodyMotion& a, const BodyMo
     sum.hessian -= mixed * solved;
 }
 
-FrictionAdjoint friction_vjp(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
-                             const Vector6d& twist_a, const Vector6d& twist_b, std::span<FrictionPoint> points) {
+FrictionAdjoint friction_vjp(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b,
+                             const SlipModel& model, const Vector6d& twist_a, const Vector6d& twist_b,
+                             std::span<FrictionPoint> points) {
     FARFIELD_ASSERT(points.size() == contact.points.size());
     FrictionAdjoint out;
     for (FrictionPoint& point : points) point = {};

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`farfield bench NAME`: a benchmark and the bounds it must keep, with everything the times depend on beside them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+from farfield.benchmarks import BENCHMARKS
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", help="which benchmark; see --list")
+    parser.add_argument("--list", action="store_true", help="list the benchmarks, one per line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
+    parser.add_argument("--quiet", action="store_true", help="no progress and no summary")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.list:
+        for name, _, help_text in BENCHMARKS:
+            print(f"{name:12} {help_text}")
+        return 0
+    modules = {name: module for name, module, _ in BENCHMARKS}
+    if args.name not in modules:
+        given = "no benchmark named" if args.name is None else f"benchmark '{args.name}' is unknown"
+        raise ValueError(f"{given}, expected one of: {', '.join(modules)}")
+
+    from farfield.benchmarks.measure import machine
+    from farfield.runs import dump_json
+
+    result = importlib.import_module(modules[args.name]).run(_silent if args.quiet else _bar)
+    about = machine()
+    passed = all(check.passed is not False for check in result["checks"])
+    if args.json:
+        checks = [{**vars(check), "passed": check.passed} for check in result["checks"]]
+        print(dump_json({"benchmark": args.name, "passed": passed, **result, "checks": checks, "machine": about}))
+    if not args.quiet:
+        _print_summary(result, about)
+    return 0 if passed else 1
+
+
+def _silent(text: str, turns: int):
+    return lambda: None
+
+
+def _bar(text: str, turns: int):
+    from tqdm import tqdm
+
+    return tqdm(total=turns, desc=text, file=sys.stderr, leave=False).update
+
+
+def _print_summary(result: dict, about: dict) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    times = Table(title="Times per call", title_justify="left")
+    for column in ("what", "minimum [us]", "median [us]", "repeats"):
+        times.add_column(column, justify="left" if column == "what" else "right")
+    for name, timing in result["timings"].items():
+        times.add_row(name, f"{1e6 * timing.minimum:.2f}", f"{1e6 * timing.median:.2f}", str(timing.repeats))
+    checks = Table(title="Ratios of minima, all from this run", title_justify="left")
+    for column in ("what", "measured", "bound", "", "note"):
+        checks.add_column(column, justify="right" if column == "measured" else "left")
+    for check in result["checks"]:
+        verdict = {True: "ok", False: "FAILED", None: "not measured"}[check.passed]
+        measured = "-" if check.value is None else f"{check.value:.3g}"
+        checks.add_row(check.name, measured, f"{check.relation} {check.bound:g}", verdict, check.note)
+    console = Console(stderr=True, soft_wrap=True)
+    console.print(times, checks)
+    hashes = ", ".join(f"{name} {value}" for name, value in result["hashes"].items())
+    console.print(f"result hashes: {hashes}", highlight=False)
+    console.print(
+        f"{about['cpu']}, {about['cores']} cores, threads 1 unless named; SIMD target {about['simd']}; "
+        f"{about['compiler']} {about['flags']}; mujoco {about['versions'].get('mujoco')}; commit {about['commit']}",
+        highlight=False,
+    )

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`farfield gradcheck FILE`: analytic derivatives against finite differences, swept over separation."""
+
+from __future__ import annotations
+
+import argparse
+
+from farfield.commands.arguments import add_contact_argument, add_output_arguments, contact_model, positive_float
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="MJCF or URDF file")
+    parser.add_argument("--body", metavar="B", help="free body to move (default: the lightest)")
+    parser.add_argument("--key", metavar="NAME", help="keyframe to start from")
+    parser.add_argument("--dt", type=positive_float, default=0.01, metavar="S", help="time step [s] (default: 0.01)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the loss and the directions (default: 0)")
+    add_contact_argument(parser, default="longrange")
+    add_output_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    import sys
+
+    from tqdm import tqdm
+
+    import farfield as ff
+    from farfield.commands.arguments import start_state
+    from farfield.gradcheck import gradcheck
+    from farfield.runs import RunDir, dump_json
+
+    model, parameters = ff.load(args.file)
+    state, _ = start_state(model, args.key)
+    options = {"file": args.file, "body": args.body, "contact": args.contact, "dt": args.dt}
+    folder = RunDir.create("gradcheck", options=options, seed=args.seed, path=args.out)
+    with tqdm(file=sys.stderr, disable=args.quiet, unit="check") as bar:
+
+        def progress(text: str) -> None:
+            bar.set_description(text)
+            bar.update()
+
+        report = gradcheck(model, parameters, contact=contact_model(args.contact), body=args.body, state=state, dt=args.dt, seed=args.seed, progress=progress)
+    folder.write_json("gradcheck.json", report.to_dict())
+    plot(report, folder.file("gradcheck.png"))
+    if args.json:
+        print(dump_json(report.to_dict()))
+    if not args.quiet:
+        summarise(report, folder)
+    return 0 if report.passed else 1
+
+
+def plot(report, path) -> None:
+    """Relative error and gradient size against the gap."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from farfield.gradcheck import TOLERANCE
+    from farfield.runs import atomic_path
+
+    figure, (errors, sizes) = plt.subplots(1, 2, figsize=(11, 4.2), constrained_layout=True)
+    for quantity in dict.fromkeys(case.quantity for case in report.cases):
+        cases = [case for case in report.cases if case.quantity == quantity]
+        gaps = [case.gap for case in cases]
+        (line,) = errors.loglog(gaps, [max(case.relative_error, 1e-16) for case in cases], "o-", label=quantity)
+        noise = [max(case.fd_noise / max(abs(case.fd), abs(case.analytic), 1e-300), 1e-16) for case in cases]
+        errors.loglog(gaps, noise, ":", color=line.get_color(), alpha=0.6)
+        sizes.loglog(gaps, [max(abs(case.analytic), 1e-300) for case in cases], "o-", label=quantity)
+    errors.axhline(TOLERANCE, color="0.5", lw=0.8)
+    errors.set(xlabel="gap [m]", ylabel="relative error (dotted: noise of the differences)", title=f"analytic against differences, body '{report.body}'")
+    sizes.set(xlabel="gap [m]", ylabel="|derivative|", title="size of the derivative")
+    errors.legend(fontsize=8)
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, format="png", dpi=120)
+    plt.close(figure)
+
+
+def summarise(report, folder) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"gradcheck, body '{report.body}': {'passed' if report.passed else 'FAILED'}", title_justify="left")
+    for column in ("quantity", "cases", "worst relative error", "noise-limited", "failed"):
+        table.add_column(column, justify="left" if column == "quantity" else "right")
+    for quantity in dict.fromkeys(case.quantity for case in report.cases):
+        cases = [case for case in report.cases if case.quantity == quantity]
+        clear = [case.relative_error for case in cases if not case.noise_limited]
+        worst = f"{max(clear):.1e}" if clear else "-"
+        table.add_row(quantity, str(len(cases)), worst, str(sum(c.noise_limited for c in cases)), str(sum(not c.ok for c in cases)))
+    console = Console(stderr=True, soft_wrap=True)
+    console.print(table)
+    for text in report.skipped:
+        console.print(f"skipped: {text}")
+    console.print(f"plot: {folder.file('gradcheck.png')}")
