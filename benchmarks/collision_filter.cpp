@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file  Time of one collision filter call on racked billiard balls: median and maximum over random and axis-aligned motions, as JSON.
+/// @file  Time of one collision filter call on racked billiard balls: median and maximum over random and axis-aligned
+/// motions, as JSON.
 ///
 ///     collision_filter [MOTIONS]          default 1000
-///     collision_filter --dump FILE        vertices, triangles and motions of the scenes, for other libraries to be timed on
+///     collision_filter --dump FILE        vertices, triangles and motions of the scenes, for other libraries to be
+///     timed on
 ///
-/// 16 balls of radius 0.1 m, 15 racked and a cue ball, closest gap 1e-3 m, on a half-space. 32 and 128 triangles: octahedron subdivided once and twice;
+/// 16 balls of radius 0.1 m, 15 racked and a cue ball, closest gap 1e-3 m, on a half-space. 32 and 128 triangles:
+/// octahedron subdivided once and twice;
 /// 388 triangles: hull of 196 Fibonacci points.
 #include <algorithm>
 #include <chrono>
@@ -34,25 +37,33 @@ TriangleMesh to_mesh(const std::vector<Vector3d>& vertices, const std::vector<Ve
     mesh.name = "ball";
     mesh.vertices.resize(static_cast<Eigen::Index>(vertices.size()), 3);
     mesh.triangles.resize(static_cast<Eigen::Index>(triangles.size()), 3);
-    for (std::size_t i = 0; i < vertices.size(); ++i) mesh.vertices.row(static_cast<Eigen::Index>(i)) = kRadius * vertices[i].transpose();
-    for (std::size_t i = 0; i < triangles.size(); ++i) mesh.triangles.row(static_cast<Eigen::Index>(i)) = triangles[i].transpose();
+    for (std::size_t i = 0; i < vertices.size(); ++i)
+        mesh.vertices.row(static_cast<Eigen::Index>(i)) = kRadius * vertices[i].transpose();
+    for (std::size_t i = 0; i < triangles.size(); ++i)
+        mesh.triangles.row(static_cast<Eigen::Index>(i)) = triangles[i].transpose();
     return mesh;
 }
 
 TriangleMesh octahedron_ball(int subdivisions) {
     std::vector<Vector3d> vertices{{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
-    std::vector<Vector3i> triangles{{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4}, {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
+    std::vector<Vector3i> triangles{{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4},
+                                    {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
     for (int level = 0; level < subdivisions; ++level) {
         std::map<std::pair<int, int>, int> middles;
         const auto middle = [&](int a, int b) {
-            const auto [entry, fresh] = middles.try_emplace({std::min(a, b), std::max(a, b)}, static_cast<int>(vertices.size()));
-            if (fresh) vertices.push_back((vertices[static_cast<std::size_t>(a)] + vertices[static_cast<std::size_t>(b)]).normalized());
+            const auto [entry, fresh] =
+                middles.try_emplace({std::min(a, b), std::max(a, b)}, static_cast<int>(vertices.size()));
+            if (fresh)
+                vertices.push_back(
+                    (vertices[static_cast<std::size_t>(a)] + vertices[static_cast<std::size_t>(b)]).normalized());
             return entry->second;
         };
         std::vector<Vector3i> finer;
         for (const Vector3i& t : triangles) {
             const int a = middle(t.x(), t.y()), b = middle(t.y(), t.z()), c = middle(t.z(), t.x());
-            for (const Vector3i& s : {Vector3i(t.x(), a, c), Vector3i(a, t.y(), b), Vector3i(c, b, t.z()), Vector3i(a, b, c)}) finer.push_back(s);
+            for (const Vector3i& s :
+                 {Vector3i(t.x(), a, c), Vector3i(a, t.y(), b), Vector3i(c, b, t.z()), Vector3i(a, b, c)})
+                finer.push_back(s);
         }
         triangles = finer;
     }
@@ -76,14 +87,17 @@ TriangleMesh fibonacci_ball(int count) {
                 continue;
             }
             const Vector3d& p = points[static_cast<std::size_t>(a)];
-            const Vector3d normal = (points[static_cast<std::size_t>(b)] - p).cross(points[static_cast<std::size_t>(best)] - p);
+            const Vector3d normal =
+                (points[static_cast<std::size_t>(b)] - p).cross(points[static_cast<std::size_t>(best)] - p);
             if (normal.dot(points[static_cast<std::size_t>(c)] - p) > 0.0) best = c;
         }
         return best;
     };
     int neighbour = 1;  // the point nearest to point 0 makes a hull edge with it
     for (int i = 2; i < count; ++i) {
-        if ((points[static_cast<std::size_t>(i)] - points[0]).norm() < (points[static_cast<std::size_t>(neighbour)] - points[0]).norm()) neighbour = i;
+        if ((points[static_cast<std::size_t>(i)] - points[0]).norm() <
+            (points[static_cast<std::size_t>(neighbour)] - points[0]).norm())
+            neighbour = i;
     }
     std::vector<Vector3i> triangles;
     std::map<std::pair<int, int>, bool> done;
@@ -108,8 +122,11 @@ Scene billiards(const TriangleMesh& ball) {
     const double pitch = 2.0 * kRadius + kGap;
     const auto add = [&](double x, double y) {
         const std::string name = "ball " + std::to_string(scene.bodies.size());
-        scene.shapes.push_back(Shape{.name = name, .body = static_cast<int>(scene.bodies.size()), .type = ShapeType::Mesh, .mesh = 0});
-        scene.bodies.push_back(Body{.name = name, .position = {x, y, kRadius + kGap}, .joints = {Joint{.name = name, .type = JointType::Free}}});
+        scene.shapes.push_back(
+            Shape{.name = name, .body = static_cast<int>(scene.bodies.size()), .type = ShapeType::Mesh, .mesh = 0});
+        scene.bodies.push_back(Body{.name = name,
+                                    .position = {x, y, kRadius + kGap},
+                                    .joints = {Joint{.name = name, .type = JointType::Free}}});
     };
     for (int row = 0; row < 5; ++row) {
         for (int k = 0; k <= row; ++k) add(row * pitch * std::sqrt(3.0) / 2.0, (k - 0.5 * row) * pitch);
@@ -119,8 +136,10 @@ Scene billiards(const TriangleMesh& ball) {
     return scene;
 }
 
-/// Kinds of motion: 2 mm and 0.02 rad at random with a cue ball of 2 cm; 5 mm along an axis, all balls alike or each its own.
+/// Kinds of motion: 2 mm and 0.02 rad at random with a cue ball of 2 cm; 5 mm along an axis, all balls alike or each
+/// its own.
 VectorXd draw(const std::string& kind, Random& random, int balls, int trial) {
+    if (kind == "mixed") return draw(trial % 2 == 0 ? "random" : "axis", random, balls, trial / 2);
     VectorXd delta = VectorXd::Zero(6 * balls);
     for (int i = 0; i < balls; ++i) {
         if (kind == "random") {
@@ -144,7 +163,8 @@ Timing measure(const Model& model, const std::string& kind, bool warm, int motio
     Kinematics start;
     forward_kinematics(model, model.default_parameters(), model.default_state().q, start);
     std::vector<double> gaps, times, alphas;
-    for (std::size_t p = 0; p < model.collision().pairs.size(); ++p) gaps.push_back(filter.gap_lower_bound(static_cast<int>(p), start.poses));
+    for (std::size_t p = 0; p < model.collision().pairs.size(); ++p)
+        gaps.push_back(filter.gap_lower_bound(static_cast<int>(p), start.poses));
     FilterMemory memory;
     Random random(11);
     for (int trial = 0; trial < motions; ++trial) {
@@ -173,10 +193,12 @@ void dump(const std::string& file, const std::vector<TriangleMesh>& meshes, int 
         const auto model = build_model(billiards(meshes[s]));
         std::fprintf(out, "%s{\"vertices\": [", s ? ", " : "");
         const auto& v = meshes[s].vertices;
-        for (Eigen::Index i = 0; i < v.rows(); ++i) std::fprintf(out, "%s[%.17g, %.17g, %.17g]", i ? ", " : "", v(i, 0), v(i, 1), v(i, 2));
+        for (Eigen::Index i = 0; i < v.rows(); ++i)
+            std::fprintf(out, "%s[%.17g, %.17g, %.17g]", i ? ", " : "", v(i, 0), v(i, 1), v(i, 2));
         std::fprintf(out, "], \"triangles\": [");
         const auto& t = meshes[s].triangles;
-        for (Eigen::Index i = 0; i < t.rows(); ++i) std::fprintf(out, "%s[%d, %d, %d]", i ? ", " : "", t(i, 0), t(i, 1), t(i, 2));
+        for (Eigen::Index i = 0; i < t.rows(); ++i)
+            std::fprintf(out, "%s[%d, %d, %d]", i ? ", " : "", t(i, 0), t(i, 1), t(i, 2));
         std::fprintf(out, "], \"q\": [");
         const VectorXd& q = model->default_state().q;
         for (Eigen::Index i = 0; i < q.size(); ++i) std::fprintf(out, "%s%.17g", i ? ", " : "", q[i]);
@@ -211,13 +233,15 @@ int main(int argc, char** argv) {
     bool first = true;
     for (const TriangleMesh& mesh : meshes) {
         const auto model = build_model(billiards(mesh));
-        for (const std::string kind : {"random", "axis"}) {
+        for (const std::string kind : {"random", "axis", "mixed"}) {
             for (const bool warm : {false, true}) {
                 const Timing timing = measure(*model, kind, warm, motions);
-                std::printf("%s\n  {\"triangles\": %d, \"motion\": \"%s\", \"memory\": \"%s\", \"median_us\": %.3f, \"max_us\": %.3f, \"max_over_median\": %.3f, "
-                            "\"median_alpha\": %.6f}",
-                            first ? "" : ",", static_cast<int>(mesh.triangles.rows()), kind.c_str(), warm ? "warm" : "cold", timing.median, timing.max,
-                            timing.max / timing.median, timing.alpha);
+                std::printf(
+                    "%s\n  {\"triangles\": %d, \"motion\": \"%s\", \"memory\": \"%s\", \"median_us\": %.3f, "
+                    "\"max_us\": %.3f, \"max_over_median\": %.3f, "
+                    "\"median_alpha\": %.6f}",
+                    first ? "" : ",", static_cast<int>(mesh.triangles.rows()), kind.c_str(), warm ? "warm" : "cold",
+                    timing.median, timing.max, timing.max / timing.median, timing.alpha);
                 first = false;
             }
         }

@@ -21,31 +21,17 @@ namespace {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
+using test::add_free_body;
 using test::make_channel;
 using test::make_sheet;
 using test::make_slivers;
 using test::make_torus;
+using test::two_bodies;
 
 /// FARFIELD_LONG_TESTS=n multiplies the number of motions.
 int effort() {
     const char* text = std::getenv("FARFIELD_LONG_TESTS");
     return text ? std::max(1, std::atoi(text)) : 1;
-}
-
-int add_free_body(Scene& scene, const std::string& name, const TriangleMesh& mesh, const Vector3d& position = Vector3d::Zero()) {
-    const int body = static_cast<int>(scene.bodies.size());
-    scene.bodies.push_back(Body{.name = name, .position = position, .joints = {Joint{.name = name, .type = JointType::Free}},
-                                .moments = box_moments(Vector3d::Constant(0.1), 1000.0)});
-    scene.meshes.push_back(mesh);
-    scene.shapes.push_back(Shape{.name = name, .body = body, .type = ShapeType::Mesh, .mesh = static_cast<int>(scene.meshes.size()) - 1});
-    return body;
-}
-
-std::shared_ptr<const Model> two_bodies(const TriangleMesh& a, const TriangleMesh& b) {
-    Scene scene;
-    add_free_body(scene, "a", a, {0.0, 0.0, -50.0});
-    add_free_body(scene, "b", b, {0.0, 0.0, 50.0});
-    return build_model(scene);
 }
 
 struct Motion {
@@ -74,7 +60,8 @@ struct Case {
 };
 
 /// Smallest distance of one pair by comparing all triangles; distances above `limit` are not told apart.
-double brute_distance(const CollisionBody& a, const Pose& pose_a, const CollisionBody& b, const Pose& pose_b, double limit) {
+double brute_distance(const CollisionBody& a, const Pose& pose_a, const CollisionBody& b, const Pose& pose_b,
+                      double limit) {
     struct Boxed {
         Triangle triangle;
         Eigen::AlignedBox3d box;
@@ -83,7 +70,9 @@ double brute_distance(const CollisionBody& a, const Pose& pose_a, const Collisio
         std::vector<Boxed> out;
         for (Eigen::Index t = 0; t < body.mesh.triangles.rows(); ++t) {
             Boxed boxed;
-            for (int k = 0; k < 3; ++k) boxed.triangle[static_cast<std::size_t>(k)] = pose * Vector3d(body.mesh.vertices.row(body.mesh.triangles(t, k)).transpose());
+            for (int k = 0; k < 3; ++k)
+                boxed.triangle[static_cast<std::size_t>(k)] =
+                    pose * Vector3d(body.mesh.vertices.row(body.mesh.triangles(t, k)).transpose());
             for (const Vector3d& p : boxed.triangle) boxed.box.extend(p);
             out.push_back(boxed);
         }
@@ -101,7 +90,8 @@ double brute_distance(const CollisionBody& a, const Pose& pose_a, const Collisio
     for (const auto& [plane, plane_pose, body] : {std::tuple(&a, &pose_a, &second), std::tuple(&b, &pose_b, &first)}) {
         for (const HalfSpace& half : plane->half_spaces) {
             for (const Boxed& boxed : *body) {
-                for (const Vector3d& p : boxed.triangle) best = std::min(best, half.normal.dot(plane_pose->inverse() * p) - half.offset);
+                for (const Vector3d& p : boxed.triangle)
+                    best = std::min(best, half.normal.dot(plane_pose->inverse() * p) - half.offset);
             }
         }
     }
@@ -139,7 +129,9 @@ class Checker {
         for (std::size_t p = 0; p < pairs.size(); ++p) {
             const auto a = static_cast<std::size_t>(pairs[p].a), b = static_cast<std::size_t>(pairs[p].b);
             const double kept = filter_.options().keep * gaps_[p];
-            least = std::min(least, brute_distance(bodies[a], later_.poses[a], bodies[b], later_.poses[b], 1.01 * kept) / kept - 1.0);
+            least = std::min(
+                least,
+                brute_distance(bodies[a], later_.poses[a], bodies[b], later_.poses[b], 1.01 * kept) / kept - 1.0);
         }
         return least;
     }
@@ -155,7 +147,8 @@ class Checker {
         for (int k = 1; k <= kSamples; ++k) {
             if (slack(motion, 1.0 * k / kSamples) >= 0.0) continue;
             double low = (k - 1.0) / kSamples, high = 1.0 * k / kSamples;
-            while (high - low > 1e-3 * high) (slack(motion, 0.5 * (low + high)) >= 0.0 ? low : high) = 0.5 * (low + high);
+            while (high - low > 1e-3 * high)
+                (slack(motion, 0.5 * (low + high)) >= 0.0 ? low : high) = 0.5 * (low + high);
             return high;
         }
         return 2.0;
@@ -177,9 +170,15 @@ std::shared_ptr<const Model> two_arms() {
     const auto link = [&](int parent, const Vector3d& position, std::vector<Joint> joints) {
         const int body = static_cast<int>(scene.bodies.size());
         for (Joint& joint : joints) joint.name = "joint " + std::to_string(counter++);
-        scene.bodies.push_back(Body{.name = "link " + std::to_string(body), .parent = parent, .position = position, .joints = std::move(joints),
+        scene.bodies.push_back(Body{.name = "link " + std::to_string(body),
+                                    .parent = parent,
+                                    .position = position,
+                                    .joints = std::move(joints),
                                     .moments = box_moments(Vector3d::Constant(0.1), 1000.0)});
-        scene.shapes.push_back(Shape{.name = "box " + std::to_string(body), .body = body, .type = ShapeType::Box, .size = {0.18, 0.04, 0.05},
+        scene.shapes.push_back(Shape{.name = "box " + std::to_string(body),
+                                     .body = body,
+                                     .type = ShapeType::Box,
+                                     .size = {0.18, 0.04, 0.05},
                                      .position = {0.22, 0.0, 0.0}});
         return body;
     };
@@ -190,92 +189,119 @@ std::shared_ptr<const Model> two_arms() {
     body = link(0, {0.0, 0.6, 0.0}, {Joint{.type = JointType::Free}});
     body = link(body, {0.45, 0.0, 0.0}, {Joint{.type = JointType::Ball}});
     body = link(body, {0.45, 0.0, 0.0}, {hinge({0, 1, 0}), hinge({0, 0, 1})});
-    scene.shapes.push_back(Shape{.name = "ground", .body = 0, .type = ShapeType::HalfSpace, .position = {0.0, 0.0, -0.8}});
+    scene.shapes.push_back(
+        Shape{.name = "ground", .body = 0, .type = ShapeType::HalfSpace, .position = {0.0, 0.0, -0.8}});
     return build_model(scene);
 }
 
 std::vector<Case> hard_cases() {
     std::vector<Case> cases;
-    const auto small_turn = [](Random& random, double size) { return Pose{exp_rotation(size * Vector3d(normal_vector(random, 3))), Vector3d::Zero()}; };
+    const auto small_turn = [](Random& random, double size) {
+        return Pose{exp_rotation(size * Vector3d(normal_vector(random, 3))), Vector3d::Zero()};
+    };
     const auto at = [](Pose pose, const Vector3d& position) {
         pose.position = position;
         return pose;
     };
     const auto vec = [](Random& random, double size) -> Vector3d { return size * Vector3d(normal_vector(random, 3)); };
-    const auto log_uniform = [](Random& random, double low, double high) { return std::pow(10.0, uniform(random, low, high)); };
+    const auto log_uniform = [](Random& random, double low, double high) {
+        return std::pow(10.0, uniform(random, low, high));
+    };
 
     for (const bool open : {true, false}) {
         const TriangleMesh plate = open ? make_sheet(0.5, 0.4) : make_box({0.5, 0.4, 5e-4});
         cases.push_back({open ? "sheets" : "thin plates", two_bodies(plate, plate), [=](Random& random) {
-            const double gap = log_uniform(random, -3.0, -0.5);
-            return free_pair(small_turn(random, 0.3), step(vec(random, 0.05), vec(random, 0.3)), at(small_turn(random, 0.3), {0.1, 0.1, 0.3 + gap}),
-                             step({0.0, 0.0, -uniform(random, 0.3, 2.0)}, vec(random, 0.6)));
-        }});
+                             const double gap = log_uniform(random, -3.0, -0.5);
+                             return free_pair(small_turn(random, 0.3), step(vec(random, 0.05), vec(random, 0.3)),
+                                              at(small_turn(random, 0.3), {0.1, 0.1, 0.3 + gap}),
+                                              step({0.0, 0.0, -uniform(random, 0.3, 2.0)}, vec(random, 0.6)));
+                         }});
     }
-    cases.push_back({"bead through a ring", two_bodies(make_torus(0.5, 0.1, 10, 5), make_sphere(0.25, 1)), [=](Random& random) {
-        return free_pair(small_turn(random, 0.2), step(vec(random, 0.05), vec(random, 0.3)), at(small_turn(random, 1.0), Vector3d(vec(random, 0.1) + Vector3d(0, 0, 0.6))),
-                         step({0.0, 0.0, -uniform(random, 0.5, 1.5)}, vec(random, 1.0)));
-    }});
-    cases.push_back({"linked rings", two_bodies(make_torus(0.5, 0.08, 10, 5), make_torus(0.5, 0.08, 10, 5)), [=](Random& random) {
-        Pose other = small_turn(random, 0.3);
-        other.rotation *= exp_rotation({0.5 * std::numbers::pi, 0.0, 0.0});
-        return free_pair(small_turn(random, 0.2), step(vec(random, 0.2), vec(random, 0.5)), at(other, Vector3d(0.45, 0, 0) + vec(random, 0.1)),
-                         step(vec(random, 0.2), vec(random, 0.5)));
-    }});
+    cases.push_back(
+        {"bead through a ring", two_bodies(make_torus(0.5, 0.1, 10, 5), make_sphere(0.25, 1)), [=](Random& random) {
+             return free_pair(small_turn(random, 0.2), step(vec(random, 0.05), vec(random, 0.3)),
+                              at(small_turn(random, 1.0), Vector3d(vec(random, 0.1) + Vector3d(0, 0, 0.6))),
+                              step({0.0, 0.0, -uniform(random, 0.5, 1.5)}, vec(random, 1.0)));
+         }});
+    cases.push_back(
+        {"linked rings", two_bodies(make_torus(0.5, 0.08, 10, 5), make_torus(0.5, 0.08, 10, 5)), [=](Random& random) {
+             Pose other = small_turn(random, 0.3);
+             other.rotation *= exp_rotation({0.5 * std::numbers::pi, 0.0, 0.0});
+             return free_pair(small_turn(random, 0.2), step(vec(random, 0.2), vec(random, 0.5)),
+                              at(other, Vector3d(0.45, 0, 0) + vec(random, 0.1)),
+                              step(vec(random, 0.2), vec(random, 0.5)));
+         }});
     cases.push_back({"nested shells", two_bodies(make_sphere(0.5, 1), make_sphere(0.3, 1)), [=](Random& random) {
-        return free_pair(small_turn(random, 1.0), step(vec(random, 0.1), vec(random, 0.5)), at(small_turn(random, 1.0), vec(random, 0.06)),
-                         step(vec(random, 0.2), vec(random, 0.5)));
-    }});
-    cases.push_back({"spinning bars", two_bodies(make_box({0.5, 0.02, 0.02}), make_box({0.5, 0.02, 0.02})), [=](Random& random) {
-        return free_pair(small_turn(random, 1.0), step(vec(random, 0.1), uniform(random, 0.0, 6.0) * unit_vector(random)),
-                         at(small_turn(random, 1.0), 0.3 * unit_vector(random)), step(vec(random, 0.3), uniform(random, 0.0, 6.0) * unit_vector(random)));
-    }});
-    cases.push_back({"sliding planks", two_bodies(make_box({1.0, 0.2, 0.1}), make_box({1.0, 0.2, 0.1})), [=](Random& random) {
-        const double gap = log_uniform(random, -7.0, -3.0), slide = log_uniform(random, -4.0, -1.0);
-        const Pose pose{exp_rotation(vec(random, 1.0)), vec(random, 1.0)};
-        const Pose above = pose * Pose{exp_rotation({0.0, 0.0, 0.3 * normal(random)}), {uniform(random, -0.5, 0.5), 0.05, 0.2 + gap}};
-        const double tilt = uniform(random) < 0.5 ? 0.0 : gap;
-        const Vector3d push = pose.rotation * Vector3d(slide, 0.3 * slide, -uniform(random, 0.0, 1.2) * (tilt > 0.0 ? gap : 0.0));
-        return free_pair(pose, step(Vector3d::Zero(), {0.0, 0.0, 0.1 * slide}), above, step(push, {tilt * normal(random), tilt * normal(random), slide}));
-    }});
-    cases.push_back({"boxes turning together", two_bodies(make_box({0.3, 0.2, 0.1}), make_box({0.3, 0.2, 0.1})), [=](Random& random) {
-        const double gap = log_uniform(random, -5.0, -2.0);
-        const Pose pose{exp_rotation(vec(random, 1.0)), vec(random, 0.5)};
-        const Pose other = pose * Pose{exp_rotation({0.0, 0.0, 0.2 * normal(random)}), {0.1, 0.05, 0.2 + gap}};
-        const Vector3d spin = uniform(random, 0.0, 0.5) * unit_vector(random);  // world
-        const Vector3d center = vec(random, 0.3);
-        return free_pair(pose, step(spin.cross(pose.position - center), pose.rotation.transpose() * spin), other,
-                         step(spin.cross(other.position - center), other.rotation.transpose() * spin + vec(random, 0.1 * gap)));
-    }});
+                         return free_pair(small_turn(random, 1.0), step(vec(random, 0.1), vec(random, 0.5)),
+                                          at(small_turn(random, 1.0), vec(random, 0.06)),
+                                          step(vec(random, 0.2), vec(random, 0.5)));
+                     }});
+    cases.push_back(
+        {"spinning bars", two_bodies(make_box({0.5, 0.02, 0.02}), make_box({0.5, 0.02, 0.02})), [=](Random& random) {
+             return free_pair(small_turn(random, 1.0),
+                              step(vec(random, 0.1), uniform(random, 0.0, 6.0) * unit_vector(random)),
+                              at(small_turn(random, 1.0), 0.3 * unit_vector(random)),
+                              step(vec(random, 0.3), uniform(random, 0.0, 6.0) * unit_vector(random)));
+         }});
+    cases.push_back(
+        {"sliding planks", two_bodies(make_box({1.0, 0.2, 0.1}), make_box({1.0, 0.2, 0.1})), [=](Random& random) {
+             const double gap = log_uniform(random, -7.0, -3.0), slide = log_uniform(random, -4.0, -1.0);
+             const Pose pose{exp_rotation(vec(random, 1.0)), vec(random, 1.0)};
+             const Pose above = pose * Pose{exp_rotation({0.0, 0.0, 0.3 * normal(random)}),
+                                            {uniform(random, -0.5, 0.5), 0.05, 0.2 + gap}};
+             const double tilt = uniform(random) < 0.5 ? 0.0 : gap;
+             const Vector3d push =
+                 pose.rotation * Vector3d(slide, 0.3 * slide, -uniform(random, 0.0, 1.2) * (tilt > 0.0 ? gap : 0.0));
+             return free_pair(pose, step(Vector3d::Zero(), {0.0, 0.0, 0.1 * slide}), above,
+                              step(push, {tilt * normal(random), tilt * normal(random), slide}));
+         }});
+    cases.push_back(
+        {"boxes turning together", two_bodies(make_box({0.3, 0.2, 0.1}), make_box({0.3, 0.2, 0.1})),
+         [=](Random& random) {
+             const double gap = log_uniform(random, -5.0, -2.0);
+             const Pose pose{exp_rotation(vec(random, 1.0)), vec(random, 0.5)};
+             const Pose other = pose * Pose{exp_rotation({0.0, 0.0, 0.2 * normal(random)}), {0.1, 0.05, 0.2 + gap}};
+             const Vector3d spin = uniform(random, 0.0, 0.5) * unit_vector(random);  // world
+             const Vector3d center = vec(random, 0.3);
+             return free_pair(
+                 pose, step(spin.cross(pose.position - center), pose.rotation.transpose() * spin), other,
+                 step(spin.cross(other.position - center), other.rotation.transpose() * spin + vec(random, 0.1 * gap)));
+         }});
     cases.push_back({"slivers", two_bodies(make_slivers(1.0, 4), make_slivers(1.0, 4)), [=](Random& random) {
-        return free_pair(small_turn(random, 1.0), step(vec(random, 0.1), vec(random, 0.4)), at(small_turn(random, 1.0), vec(random, 0.3)),
-                         step(vec(random, 0.4), vec(random, 0.4)));
-    }});
-    cases.push_back({"interlocked channels", two_bodies(make_channel(0.5, 0.8, 0.1, 0.3), make_channel(0.5, 0.8, 0.1, 0.3)), [=](Random& random) {
-        const double gap = log_uniform(random, -5.0, -1.5);
-        Pose other{exp_rotation({std::numbers::pi, 0.0, 0.0}), Vector3d(-0.4 + 0.0, 0.0, 0.9 + gap)};
-        other.position += Vector3d(uniform(random, -0.05, 0.05) - 0.1, uniform(random, -0.1, 0.1), 0.0);
-        const double size = log_uniform(random, -3.0, -0.5);
-        return free_pair(Pose{}, step(vec(random, 0.2 * size), vec(random, 0.2 * size)), other, step(vec(random, size), vec(random, size)));
-    }});
+                         return free_pair(small_turn(random, 1.0), step(vec(random, 0.1), vec(random, 0.4)),
+                                          at(small_turn(random, 1.0), vec(random, 0.3)),
+                                          step(vec(random, 0.4), vec(random, 0.4)));
+                     }});
+    cases.push_back(
+        {"interlocked channels", two_bodies(make_channel(0.5, 0.8, 0.1, 0.3), make_channel(0.5, 0.8, 0.1, 0.3)),
+         [=](Random& random) {
+             const double gap = log_uniform(random, -5.0, -1.5);
+             Pose other{exp_rotation({std::numbers::pi, 0.0, 0.0}), Vector3d(-0.4 + 0.0, 0.0, 0.9 + gap)};
+             other.position += Vector3d(uniform(random, -0.05, 0.05) - 0.1, uniform(random, -0.1, 0.1), 0.0);
+             const double size = log_uniform(random, -3.0, -0.5);
+             return free_pair(Pose{}, step(vec(random, 0.2 * size), vec(random, 0.2 * size)), other,
+                              step(vec(random, size), vec(random, size)));
+         }});
     {
         Scene scene;
         add_free_body(scene, "body", make_box({0.3, 0.2, 0.1}), {0.0, 0.0, 5.0});
         scene.shapes.push_back(Shape{.name = "ground", .body = 0, .type = ShapeType::HalfSpace});
         cases.push_back({"half-space", build_model(scene), [=](Random& random) {
-            Motion motion{VectorXd(7), VectorXd(6)};
-            motion.q << vec(random, 1.0).head<2>(), uniform(random, 0.1, 0.6), quaternion_from_rotation(exp_rotation(vec(random, 0.5)));
-            motion.delta << vec(random, 0.3), vec(random, 1.0);
-            return motion;
-        }});
+                             Motion motion{VectorXd(7), VectorXd(6)};
+                             motion.q << vec(random, 1.0).head<2>(), uniform(random, 0.1, 0.6),
+                                 quaternion_from_rotation(exp_rotation(vec(random, 0.5)));
+                             motion.delta << vec(random, 0.3), vec(random, 1.0);
+                             return motion;
+                         }});
     }
     const auto arms = two_arms();
-    cases.push_back({"chains", arms, [=](Random& random) {
-        Motion motion;
-        retract(*arms, arms->default_state().q, 0.6 * normal_vector(random, arms->num_dofs()), motion.q);
-        motion.delta = std::pow(10.0, uniform(random, -1.5, 0.0)) * normal_vector(random, arms->num_dofs());
-        return motion;
-    }});
+    cases.push_back(
+        {"chains", arms, [=](Random& random) {
+             Motion motion;
+             retract(*arms, arms->default_state().q, 0.6 * normal_vector(random, arms->num_dofs()), motion.q);
+             motion.delta = std::pow(10.0, uniform(random, -1.5, 0.0)) * normal_vector(random, arms->num_dofs());
+             return motion;
+         }});
     return cases;
 }
 
@@ -302,12 +328,14 @@ TEST_CASE("the certified part of a step keeps its gap") {
                 if (checker.violated(motion, 16)) ++violations;
                 if (checker.alpha() >= 1.0) continue;
                 ++cut;
-                if (body_tests && efficiency.size() < 20) efficiency.push_back(checker.alpha() / std::min(1.0, checker.first_time(motion)));
+                if (body_tests && efficiency.size() < 20)
+                    efficiency.push_back(checker.alpha() / std::min(1.0, checker.first_time(motion)));
             }
             total += done;
             if (body_tests) {
-                MESSAGE(hard.name << ": " << done << " motions, " << cut << " shortened; alpha/t(keep) p1 " << percentile(efficiency, 0.01)
-                                  << ", p10 " << percentile(efficiency, 0.1) << ", p50 " << percentile(efficiency, 0.5));
+                MESSAGE(hard.name << ": " << done << " motions, " << cut << " shortened; alpha/t(keep) p1 "
+                                  << percentile(efficiency, 0.01) << ", p10 " << percentile(efficiency, 0.1) << ", p50 "
+                                  << percentile(efficiency, 0.5));
                 CHECK(done >= hard.motions * effort() / 2);
                 if (!efficiency.empty()) CHECK(percentile(efficiency, 0.5) > 0.8);
                 for (const double value : efficiency) CHECK(value <= 1.002);
@@ -343,7 +371,8 @@ TEST_CASE("gaps are lower bounds and at least nine tenths of the distance") {
         for (int trial = 0; trial < 10; ++trial) {
             forward_kinematics(*hard.model, hard.model->default_parameters(), hard.draw(random).q, start);
             for (std::size_t p = 0; p < hard.model->collision().pairs.size(); ++p) {
-                const auto a = static_cast<std::size_t>(hard.model->collision().pairs[p].a), b = static_cast<std::size_t>(hard.model->collision().pairs[p].b);
+                const auto a = static_cast<std::size_t>(hard.model->collision().pairs[p].a),
+                           b = static_cast<std::size_t>(hard.model->collision().pairs[p].b);
                 const double brute = brute_distance(bodies[a], start.poses[a], bodies[b], start.poses[b], 1e9);
                 const double gap = filter.gap_lower_bound(static_cast<int>(p), start.poses);
                 CHECK(gap <= std::max(0.0, brute));
@@ -391,8 +420,10 @@ TEST_CASE("a thin plate at 60 m/s does not pass") {
         const auto model = two_bodies(plate, plate);
         Checker checker(*model, {});
         for (int jitter = 0; jitter < 10; ++jitter) {  // 60 m/s for 10 ms, from 0.1 m away
-            const Pose above{exp_rotation(0.01 * Vector3d(normal_vector(random, 3))), {0.01 * normal(random), 0.0, 0.1}};
-            const Motion motion = free_pair(Pose{}, Vector6d::Zero(), above, step({0.0, 0.0, -0.6}, 0.1 * Vector3d(normal_vector(random, 3))));
+            const Pose above{exp_rotation(0.01 * Vector3d(normal_vector(random, 3))),
+                             {0.01 * normal(random), 0.0, 0.1}};
+            const Motion motion = free_pair(Pose{}, Vector6d::Zero(), above,
+                                            step({0.0, 0.0, -0.6}, 0.1 * Vector3d(normal_vector(random, 3))));
             REQUIRE(checker.run(motion));
             CHECK(checker.alpha() > 0.05);
             CHECK(checker.alpha() < 0.1 / 0.6);
@@ -412,71 +443,12 @@ TEST_CASE("the result depends on nothing but its inputs") {
         for (int trial = 0; trial < 20; ++trial) {
             const Motion motion = hard.draw(random);
             forward_kinematics(*hard.model, hard.model->default_parameters(), motion.q, start);
-            const auto one = filter.max_step(start, motion.delta, {}, first), two = again.max_step(start, motion.delta, {}, second);
+            const auto one = filter.max_step(start, motion.delta, {}, first),
+                       two = again.max_step(start, motion.delta, {}, second);
             CHECK(one.alpha == two.alpha);
             CHECK(one.certified_gap == two.certified_gap);
         }
     }
-}
-
-TEST_CASE("an intersecting start is named") {
-    Scene scene;
-    add_free_body(scene, "ring", make_torus(0.5, 0.1, 12, 6), {0.0, 0.0, 2.0});
-    add_free_body(scene, "bar", make_box({0.5, 0.05, 0.05}), {0.0, 0.0, 4.0});
-    add_free_body(scene, "case", make_box({0.3, 0.3, 0.3}), {0.0, 5.0, 4.0});
-    scene.shapes.push_back(Shape{.name = "ground", .body = 0, .type = ShapeType::HalfSpace});
-    const auto model = build_model(scene);
-    const CollisionFilter filter(*model);
-    Kinematics start;
-    VectorXd q = model->default_state().q;
-    const auto find = [&] {
-        forward_kinematics(*model, model->default_parameters(), q, start);
-        return filter.find_intersection(start.poses);
-    };
-    CHECK_FALSE(find().has_value());
-
-    q.segment<3>(7) << 0.5, 0.0, 2.0;  // the bar across the ring
-    auto found = find();
-    REQUIRE(found);
-    CHECK(found->a == 1);
-    CHECK(found->b == 2);
-    CHECK_FALSE(found->inside);
-    CHECK(std::abs(found->point.head<2>().norm() - 0.5) < 0.12);
-    FilterMemory memory;
-    const auto refused = filter.max_step(start, VectorXd::Constant(model->num_dofs(), 1e-3), {}, memory);
-    CHECK(refused.alpha == 0.0);
-    CHECK(refused.certified_gap == 0.0);
-    CHECK(refused.limiting_a == 1);
-    CHECK(refused.limiting_b == 2);
-
-    q.segment<3>(7) << 0.0, 0.0, 2.0;  // in the hole of the ring: apart
-    q[7 + 2] = 2.9;
-    CHECK_FALSE(find().has_value());
-
-    q.segment<3>(7) << 0.0, 0.0, 0.04;
-    found = find();
-    REQUIRE(found);
-    CHECK(found->a == 0);
-    CHECK(found->b == 2);
-    CHECK(found->point.z() == doctest::Approx(-0.01));
-
-    q.segment<3>(7) << 0.0, 0.0, 6.0;
-    scene.meshes[1] = make_box({0.05, 0.05, 0.05});
-    const auto small = build_model(scene);
-    q.segment<3>(7) << 0.0, 5.0, 4.0;  // a small box inside the case
-    forward_kinematics(*small, small->default_parameters(), q, start);
-    found = CollisionFilter(*small).find_intersection(start.poses);
-    REQUIRE(found);
-    CHECK(found->a == 2);
-    CHECK(found->b == 3);
-    CHECK(found->inside);
-}
-
-TEST_CASE("filter options are checked") {
-    const auto model = two_bodies(make_sheet(1.0, 1.0), make_sheet(1.0, 1.0));
-    CHECK_THROWS_AS(CollisionFilter(*model, FilterOptions{.keep = 0.0}), std::invalid_argument);
-    CHECK_THROWS_AS(CollisionFilter(*model, FilterOptions{.tolerance = 1.0}), std::invalid_argument);
-    CHECK_THROWS_AS(CollisionFilter(*model, FilterOptions{.curvature_scale = -1.0}), std::invalid_argument);
 }
 
 }  // namespace farfield

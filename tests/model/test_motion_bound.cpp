@@ -18,7 +18,11 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 Joint random_joint(Random& random, const std::string& name, JointType type) {
-    return Joint{.name = name, .type = type, .anchor = 0.4 * Vector3d(normal_vector(random, 3)), .axis = unit_vector(random), .axis2 = unit_vector(random)};
+    return Joint{.name = name,
+                 .type = type,
+                 .anchor = 0.4 * Vector3d(normal_vector(random, 3)),
+                 .axis = unit_vector(random),
+                 .axis2 = unit_vector(random)};
 }
 
 /// Two trees of all joint types (one floating, one on the world), a free body, a kinematic body and a fixed one.
@@ -26,8 +30,12 @@ Scene random_scene(Random& random) {
     Scene scene;
     const auto add = [&](int parent, BodyMotion motion, std::vector<Joint> joints) {
         const std::string name = "body " + std::to_string(scene.bodies.size());
-        scene.bodies.push_back(Body{.name = name, .parent = parent, .position = 0.7 * Vector3d(normal_vector(random, 3)),
-                                    .orientation = Eigen::Quaterniond(random_rotation(random)), .motion = motion, .joints = std::move(joints),
+        scene.bodies.push_back(Body{.name = name,
+                                    .parent = parent,
+                                    .position = 0.7 * Vector3d(normal_vector(random, 3)),
+                                    .orientation = Eigen::Quaterniond(random_rotation(random)),
+                                    .motion = motion,
+                                    .joints = std::move(joints),
                                     .moments = box_moments(Vector3d::Constant(0.1), 1000.0)});
         return static_cast<int>(scene.bodies.size()) - 1;
     };
@@ -62,12 +70,14 @@ double worst_ratio(const RelativeMotion& motion, Random& random, double& directi
     for (int sample = 0; sample < 4; ++sample) {
         const Vector3d x = uniform(random, 0.0, 1.0) * unit_vector(random), n = unit_vector(random);
         const double t = uniform(random, kStep, 1.0 - kStep);
-        const Vector3d second = (motion.at(t - kStep) * x - 2.0 * (motion.at(t) * x) + motion.at(t + kStep) * x) / (kStep * kStep);
+        const Vector3d second =
+            (motion.at(t - kStep) * x - 2.0 * (motion.at(t) * x) + motion.at(t + kStep) * x) / (kStep * kStep);
         const double noise = 1e-6 * (1.0 + motion.any_direction().at(x.norm()));
         worst = std::max(worst, (second.norm() - noise) / (motion.any_direction().at(x.norm()) + 1e-9));
         const Vector3d aligned = sample % 2 == 0 ? n : Vector3d(second.stableNormalized());
         if (aligned.isZero()) continue;
-        directional = std::max(directional, (std::abs(aligned.dot(second)) - noise) / (motion.along(aligned).at(x.norm()) + 1e-9));
+        directional = std::max(directional,
+                               (std::abs(aligned.dot(second)) - noise) / (motion.along(aligned).at(x.norm()) + 1e-9));
     }
     return worst;
 }
@@ -88,14 +98,17 @@ TEST_CASE("relative motion is that of forward kinematics") {
             const int a = uniform_index(random, model->num_bodies()), b = uniform_index(random, model->num_bodies());
             const Pose local_a = random_frame(random), local_b = random_frame(random);
             RelativeMotion motion;
-            paths.relative(start, delta, a, b, start.poses[static_cast<std::size_t>(a)] * local_a, start.poses[static_cast<std::size_t>(b)] * local_b, motion);
+            paths.relative(start, delta, a, b, start.poses[static_cast<std::size_t>(a)] * local_a,
+                           start.poses[static_cast<std::size_t>(b)] * local_b, motion);
             const double t = uniform(random);
             VectorXd moved;
             retract(*model, q, t * delta, moved);
             forward_kinematics(*model, parameters, moved, later);
-            const Pose expected = (later.poses[static_cast<std::size_t>(a)] * local_a).inverse() * (later.poses[static_cast<std::size_t>(b)] * local_b);
+            const Pose expected = (later.poses[static_cast<std::size_t>(a)] * local_a).inverse() *
+                                  (later.poses[static_cast<std::size_t>(b)] * local_b);
             const Pose found = motion.at(t);
-            worst = std::max({worst, (found.rotation - expected.rotation).norm(), (found.position - expected.position).norm()});
+            worst = std::max(
+                {worst, (found.rotation - expected.rotation).norm(), (found.position - expected.position).norm()});
             if (a == b) CHECK(motion.is_still());
         }
     }
@@ -107,16 +120,22 @@ TEST_CASE("second derivatives never exceed their bounds") {
     SUBCASE("free rigid bodies") {
         double isotropic = 0.0, directional = 0.0;
         for (int trial = 0; trial < 6000; ++trial) {
-            const double spin = std::pow(10.0, uniform(random, -2.0, 0.5)), speed = std::pow(10.0, uniform(random, -2.0, 0.5));
+            const double spin = std::pow(10.0, uniform(random, -2.0, 0.5)),
+                         speed = std::pow(10.0, uniform(random, -2.0, 0.5));
             RelativeMotion motion;
             motion.begin(Pose{random_rotation(random), uniform(random, 0.0, 2.0) * unit_vector(random)});
             const int kind = trial % 4;  // both turn; only the body; only the frame; nearly together
             const Vector3d frame = spin * unit_vector(random);
-            if (kind != 1) motion.turn(frame, kind == 0 ? Vector3d(Vector3d::Zero()) : Vector3d(0.3 * unit_vector(random)));
+            if (kind != 1)
+                motion.turn(frame, kind == 0 ? Vector3d(Vector3d::Zero()) : Vector3d(0.3 * unit_vector(random)));
             motion.slide(speed * unit_vector(random));
-            const Vector3d center = uniform(random) < 0.5 ? motion.start().position : Vector3d(motion.start().position + 0.2 * unit_vector(random));
-            if (kind == 3) motion.turn(-frame + 0.01 * unit_vector(random), center);
-            else if (kind != 2) motion.turn(uniform(random, 0.0, 2.0) * unit_vector(random), center);
+            const Vector3d center = uniform(random) < 0.5
+                                        ? motion.start().position
+                                        : Vector3d(motion.start().position + 0.2 * unit_vector(random));
+            if (kind == 3)
+                motion.turn(-frame + 0.01 * unit_vector(random), center);
+            else if (kind != 2)
+                motion.turn(uniform(random, 0.0, 2.0) * unit_vector(random), center);
             motion.finish();
             isotropic = std::max(isotropic, worst_ratio(motion, random, directional));
         }
@@ -136,10 +155,13 @@ TEST_CASE("second derivatives never exceed their bounds") {
             forward_kinematics(*model, model->default_parameters(), q, start);
             for (int trial = 0; trial < 100; ++trial) {
                 VectorXd delta = std::pow(10.0, uniform(random, -2.0, 0.2)) * normal_vector(random, model->num_dofs());
-                for (double& value : delta) value *= uniform(random) < 0.6 ? 0.0 : 1.0;  // few joints at a time come closest to the bound
-                const int a = uniform_index(random, model->num_bodies()), b = uniform_index(random, model->num_bodies());
+                for (double& value : delta)
+                    value *= uniform(random) < 0.6 ? 0.0 : 1.0;  // few joints at a time come closest to the bound
+                const int a = uniform_index(random, model->num_bodies()),
+                          b = uniform_index(random, model->num_bodies());
                 RelativeMotion motion;
-                paths.relative(start, delta, a, b, start.poses[static_cast<std::size_t>(a)], start.poses[static_cast<std::size_t>(b)], motion);
+                paths.relative(start, delta, a, b, start.poses[static_cast<std::size_t>(a)],
+                               start.poses[static_cast<std::size_t>(b)], motion);
                 if (!motion.is_still()) isotropic = std::max(isotropic, worst_ratio(motion, random, directional));
             }
         }
@@ -153,10 +175,15 @@ TEST_CASE("second derivatives never exceed their bounds") {
 
 TEST_CASE("motion in common costs nothing") {
     Scene scene;
-    scene.bodies.push_back(Body{.name = "base", .joints = {Joint{.name = "free", .type = JointType::Free}}, .moments = box_moments(Vector3d::Ones(), 1.0)});
+    scene.bodies.push_back(Body{.name = "base",
+                                .joints = {Joint{.name = "free", .type = JointType::Free}},
+                                .moments = box_moments(Vector3d::Ones(), 1.0)});
     for (const char* name : {"left", "right"}) {
-        scene.bodies.push_back(Body{.name = name, .parent = 1, .position = {name[0] == 'l' ? -1.0 : 1.0, 0.0, 0.0},
-                                    .joints = {Joint{.name = name, .type = JointType::Hinge}}, .moments = box_moments(Vector3d::Ones(), 1.0)});
+        scene.bodies.push_back(Body{.name = name,
+                                    .parent = 1,
+                                    .position = {name[0] == 'l' ? -1.0 : 1.0, 0.0, 0.0},
+                                    .joints = {Joint{.name = name, .type = JointType::Hinge}},
+                                    .moments = box_moments(Vector3d::Ones(), 1.0)});
     }
     const auto model = build_model(scene);
     Kinematics start;

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// @file  Meshes that are hard for collision queries, and small enough for brute force.
+/// @file  Meshes that are hard for collision queries, small enough for brute force, and scenes made of them.
 #include <Eigen/Dense>
 #include <cmath>
+#include <memory>
 #include <numbers>
+#include <string>
 #include <vector>
 
 #include "farfield/geometry/primitives.hpp"
 #include "farfield/geometry/triangle_mesh.hpp"
+#include "farfield/model/model.hpp"
 
 namespace farfield::test {
 
-inline TriangleMesh make_mesh(const std::vector<Eigen::Vector3d>& vertices, const std::vector<Eigen::Vector3i>& triangles) {
+inline TriangleMesh make_mesh(const std::vector<Eigen::Vector3d>& vertices,
+                              const std::vector<Eigen::Vector3i>& triangles) {
     TriangleMesh mesh;
     mesh.name = "mesh";
     mesh.vertices.resize(static_cast<Eigen::Index>(vertices.size()), 3);
     mesh.triangles.resize(static_cast<Eigen::Index>(triangles.size()), 3);
-    for (std::size_t i = 0; i < vertices.size(); ++i) mesh.vertices.row(static_cast<Eigen::Index>(i)) = vertices[i].transpose();
-    for (std::size_t i = 0; i < triangles.size(); ++i) mesh.triangles.row(static_cast<Eigen::Index>(i)) = triangles[i].transpose();
+    for (std::size_t i = 0; i < vertices.size(); ++i)
+        mesh.vertices.row(static_cast<Eigen::Index>(i)) = vertices[i].transpose();
+    for (std::size_t i = 0; i < triangles.size(); ++i)
+        mesh.triangles.row(static_cast<Eigen::Index>(i)) = triangles[i].transpose();
     return mesh;
 }
 
@@ -41,13 +47,15 @@ inline TriangleMesh make_torus(double major, double minor, int around, int acros
 
 /// A rectangle without thickness in the xy plane: two triangles, open.
 inline TriangleMesh make_sheet(double half_x, double half_y) {
-    return make_mesh({{-half_x, -half_y, 0.0}, {half_x, -half_y, 0.0}, {half_x, half_y, 0.0}, {-half_x, half_y, 0.0}}, {{0, 1, 2}, {0, 2, 3}});
+    return make_mesh({{-half_x, -half_y, 0.0}, {half_x, -half_y, 0.0}, {half_x, half_y, 0.0}, {-half_x, half_y, 0.0}},
+                     {{0, 1, 2}, {0, 2, 3}});
 }
 
 /// Profile of the letter U in the xz plane (outer half width and height 1 x 1, walls `wall`), drawn out along y.
 inline TriangleMesh make_channel(double half_width, double height, double wall, double half_length) {
     const double w = half_width, h = height, t = wall;
-    const std::vector<Eigen::Vector2d> profile{{-w, 0}, {w, 0}, {w, h}, {w - t, h}, {w - t, t}, {-w + t, t}, {-w + t, h}, {-w, h}};
+    const std::vector<Eigen::Vector2d> profile{{-w, 0},    {w, 0},      {w, h},      {w - t, h},
+                                               {w - t, t}, {-w + t, t}, {-w + t, h}, {-w, h}};
     const std::vector<Eigen::Vector3i> cap{{0, 1, 4}, {0, 4, 5}, {1, 2, 3}, {1, 3, 4}, {0, 5, 6}, {0, 6, 7}};
     std::vector<Eigen::Vector3d> vertices;
     std::vector<Eigen::Vector3i> triangles;
@@ -73,6 +81,28 @@ inline TriangleMesh make_slivers(double length, int count) {
     for (int k = 0; k <= count; ++k) vertices.emplace_back(length, 1e-3 * length * k, 1e-3 * length * (k % 2));
     for (int k = 0; k < count; ++k) triangles.emplace_back(0, k + 1, k + 2);
     return make_mesh(vertices, triangles);
+}
+
+/// A body of its own that carries `mesh`; returns its index.
+inline int add_free_body(Scene& scene, const std::string& name, const TriangleMesh& mesh,
+                         const Eigen::Vector3d& position = Eigen::Vector3d::Zero()) {
+    const int body = static_cast<int>(scene.bodies.size());
+    scene.bodies.push_back(Body{.name = name,
+                                .position = position,
+                                .joints = {Joint{.name = name, .type = JointType::Free}},
+                                .moments = box_moments(Eigen::Vector3d::Constant(0.1), 1000.0)});
+    scene.meshes.push_back(mesh);
+    scene.shapes.push_back(
+        Shape{.name = name, .body = body, .type = ShapeType::Mesh, .mesh = static_cast<int>(scene.meshes.size()) - 1});
+    return body;
+}
+
+/// Two free bodies, far apart in the reference pose.
+inline std::shared_ptr<const Model> two_bodies(const TriangleMesh& a, const TriangleMesh& b) {
+    Scene scene;
+    add_free_body(scene, "a", a, {0.0, 0.0, -50.0});
+    add_free_body(scene, "b", b, {0.0, 0.0, 50.0});
+    return build_model(scene);
 }
 
 }  // namespace farfield::test

@@ -15,7 +15,7 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr double kRounding = 16.0 * kEpsilon;   // of positions and sizes: error allowed for in every margin
+constexpr double kRounding = 16.0 * kEpsilon;     // of positions and sizes: error allowed for in every margin
 constexpr double kSmallestGap = 64.0 * kEpsilon;  // of positions and sizes: a kept gap below this is lost in rounding
 
 Pose relative(const Pose& a, const Pose& b) {
@@ -25,22 +25,25 @@ Pose relative(const Pose& a, const Pose& b) {
 /// Lowest height of a shape above a half-space.
 double height(const HalfSpace& half, const Pose& ground, const CollisionShape& shape, const Pose& frame) {
     const Pose pose = relative(ground, frame);
-    return half.normal.dot(pose.position) - shape.hull().support(-(pose.rotation.transpose() * half.normal)) - half.offset;
+    return half.normal.dot(pose.position) - shape.hull().support(-(pose.rotation.transpose() * half.normal)) -
+           half.offset;
 }
 
 }  // namespace
 
 void validate(const FilterOptions& options) {
-    if (!(options.keep > 0.0 && options.keep < 1.0)) fail("collision filter: keep ", options.keep, ", expected in (0, 1)");
-    if (!(options.tolerance > 0.0 && options.tolerance < 1.0)) fail("collision filter: tolerance ", options.tolerance, ", expected in (0, 1)");
-    if (!(options.curvature_scale >= 0.0)) fail("collision filter: curvature_scale ", options.curvature_scale, ", expected >= 0");
+    if (!(options.keep > 0.0 && options.keep < 1.0))
+        fail("collision filter: keep ", options.keep, ", expected in (0, 1)");
+    if (!(options.tolerance > 0.0 && options.tolerance < 1.0))
+        fail("collision filter: tolerance ", options.tolerance, ", expected in (0, 1)");
+    if (!(options.curvature_scale >= 0.0))
+        fail("collision filter: curvature_scale ", options.curvature_scale, ", expected >= 0");
 }
 
-void FilterMemory::forget() {
-    std::fill(cached_.begin(), cached_.end(), Cached{});
-}
+void FilterMemory::forget() { std::fill(cached_.begin(), cached_.end(), Cached{}); }
 
-CollisionFilter::CollisionFilter(const Model& model, const FilterOptions& options) : options_(options), model_(&model), motions_(model) {
+CollisionFilter::CollisionFilter(const Model& model, const FilterOptions& options)
+    : options_(options), model_(&model), motions_(model) {
     validate(options);
     for (const CollisionBody& body : model.collision().bodies) shapes_.emplace_back(body.mesh);
 }
@@ -54,14 +57,15 @@ void CollisionFilter::set_paths(const Kinematics& start, const VectorXd& delta, 
         motions_.relative(start, delta, 0, static_cast<int>(i), Pose{}, path.frame, memory.motion_);
         const Vector3d& centre = shapes_[i].root().centre;
         path.first = path.frame * centre;
-        path.chord = memory.motion_.is_still() ? Vector3d(Vector3d::Zero()) : Vector3d(memory.motion_.at(1.0) * centre - path.first);
+        path.chord = memory.motion_.is_still() ? Vector3d(Vector3d::Zero())
+                                               : Vector3d(memory.motion_.at(1.0) * centre - path.first);
         path.turning = memory.motion_.turning();
         path.bending = options_.curvature_scale * memory.motion_.any_direction().at(centre.norm()) / 8.0;
     }
 }
 
-CollisionFilter::Result CollisionFilter::max_step(const Kinematics& start, const VectorXd& delta, std::span<const double> gaps,
-                                                  FilterMemory& memory) const {
+CollisionFilter::Result CollisionFilter::max_step(const Kinematics& start, const VectorXd& delta,
+                                                  std::span<const double> gaps, FilterMemory& memory) const {
     const auto& pairs = model_->collision().pairs;
     FARFIELD_ASSERT(gaps.empty() || gaps.size() == pairs.size());
     const auto num_pairs = pairs.size();
@@ -73,7 +77,8 @@ CollisionFilter::Result CollisionFilter::max_step(const Kinematics& start, const
         memory.gaps_[p] = known ? gaps[p] : gap_lower_bound(static_cast<int>(p), start.poses);
         memory.order_[p] = static_cast<int>(p);
     }
-    // Close pairs are likely to shorten the step, which makes the rest cheaper. Ties by index: the order is the same in every run.
+    // Close pairs are likely to shorten the step, which makes the rest cheaper. Ties by index: the order is the same
+    // in every run.
     std::sort(memory.order_.begin(), memory.order_.end(), [&](int p, int q) {
         const double a = memory.gaps_[static_cast<std::size_t>(p)], b = memory.gaps_[static_cast<std::size_t>(q)];
         return a != b ? a < b : p < q;
@@ -81,7 +86,8 @@ CollisionFilter::Result CollisionFilter::max_step(const Kinematics& start, const
     set_paths(start, delta, memory);
     Result result;
     for (const int p : memory.order_) {
-        const PairCertificate found = certify_pair(p, memory.gaps_[static_cast<std::size_t>(p)], result.alpha, start, delta, memory);
+        const PairCertificate found =
+            certify_pair(p, memory.gaps_[static_cast<std::size_t>(p)], result.alpha, start, delta, memory);
         result.certified_gap = std::min(result.certified_gap, found.gap);
         if (found.alpha >= result.alpha) continue;
         result.alpha = found.alpha;
@@ -92,18 +98,21 @@ CollisionFilter::Result CollisionFilter::max_step(const Kinematics& start, const
     return result;
 }
 
-PairCertificate CollisionFilter::certify_pair(int pair, double gap, double alpha, const Kinematics& start, const VectorXd& delta,
-                                              FilterMemory& memory) const {
+PairCertificate CollisionFilter::certify_pair(int pair, double gap, double alpha, const Kinematics& start,
+                                              const VectorXd& delta, FilterMemory& memory) const {
     const ContactPair& bodies = model_->collision().pairs[static_cast<std::size_t>(pair)];
     const auto a = static_cast<std::size_t>(bodies.a), b = static_cast<std::size_t>(bodies.b);
     const FilterMemory::Path& path_a = memory.paths_[a];
     const FilterMemory::Path& path_b = memory.paths_[b];
-    const auto size = [&](std::size_t i) { return memory.paths_[i].frame.position.norm() + (shapes_[i].empty() ? 0.0 : shapes_[i].root().reach); };
+    const auto size = [&](std::size_t i) {
+        return memory.paths_[i].frame.position.norm() + (shapes_[i].empty() ? 0.0 : shapes_[i].root().reach);
+    };
     const double scale = size(a) + size(b);
     const double required = options_.keep * gap;
     if (!(required > kSmallestGap * scale)) return {0.0, 0.0};
-    const GapTargets targets{.required = required + kRounding * scale,
-                             .stop = gap * (options_.keep + options_.tolerance * (1.0 - options_.keep)) + kRounding * scale};
+    const GapTargets targets{
+        .required = required + kRounding * scale,
+        .stop = gap * (options_.keep + options_.tolerance * (1.0 - options_.keep)) + kRounding * scale};
     PairCertificate certificate{.alpha = alpha, .gap = std::numeric_limits<double>::infinity()};
     const auto merge = [&](const PairCertificate& part) {
         certificate.alpha = std::min(certificate.alpha, part.alpha);
@@ -114,13 +123,16 @@ PairCertificate CollisionFilter::certify_pair(int pair, double gap, double alpha
         const Vector3d first = path_b.first - path_a.first, chord = alpha * (path_b.chord - path_a.chord);
         const double squared = chord.squaredNorm();
         const double s = squared > 0.0 ? std::clamp(-first.dot(chord) / squared, 0.0, 1.0) : 0.0;
-        const double clear = (first + s * chord).norm() - shapes_[a].root().radius - shapes_[b].root().radius - path_a.bending - path_b.bending;
-        merge(clear >= targets.required ? PairCertificate{alpha, clear} : certify_meshes(pair, targets, alpha, start, delta, memory));
+        const double clear = (first + s * chord).norm() - shapes_[a].root().radius - shapes_[b].root().radius -
+                             path_a.bending - path_b.bending;
+        merge(clear >= targets.required ? PairCertificate{alpha, clear}
+                                        : certify_meshes(pair, targets, alpha, start, delta, memory));
     }
     const auto ground = [&](std::size_t plane, std::size_t body) {
         const auto& half_spaces = model_->collision().bodies[plane].half_spaces;
         if (half_spaces.empty() || shapes_[body].empty()) return;
-        motions_.relative(start, delta, static_cast<int>(plane), static_cast<int>(body), start.poses[plane], memory.paths_[body].frame, memory.motion_);
+        motions_.relative(start, delta, static_cast<int>(plane), static_cast<int>(body), start.poses[plane],
+                          memory.paths_[body].frame, memory.motion_);
         for (const HalfSpace& half : half_spaces) {
             merge(certify_half_space(half, shapes_[body], memory.motion_, targets, options_, certificate.alpha));
         }
@@ -130,15 +142,17 @@ PairCertificate CollisionFilter::certify_pair(int pair, double gap, double alpha
     return certificate;
 }
 
-PairCertificate CollisionFilter::certify_meshes(int pair, const GapTargets& targets, double alpha, const Kinematics& start,
-                                                const VectorXd& delta, FilterMemory& memory) const {
+PairCertificate CollisionFilter::certify_meshes(int pair, const GapTargets& targets, double alpha,
+                                                const Kinematics& start, const VectorXd& delta,
+                                                FilterMemory& memory) const {
     const ContactPair& bodies = model_->collision().pairs[static_cast<std::size_t>(pair)];
     const auto a = static_cast<std::size_t>(bodies.a), b = static_cast<std::size_t>(bodies.b);
-    // Seen from the body that turns less, the other's points bend less. Turns common to both count the same on either side.
+    // Seen from the body that turns less, the other's points bend less. Turns common to both count the same on either
+    // side.
     const bool from_b = memory.paths_[b].turning < memory.paths_[a].turning;
     const std::size_t fixed = from_b ? b : a, moving = from_b ? a : b;
-    motions_.relative(start, delta, static_cast<int>(fixed), static_cast<int>(moving), memory.paths_[fixed].frame, memory.paths_[moving].frame,
-                      memory.motion_);
+    motions_.relative(start, delta, static_cast<int>(fixed), static_cast<int>(moving), memory.paths_[fixed].frame,
+                      memory.paths_[moving].frame, memory.motion_);
     if (memory.motion_.is_still()) return {alpha, targets.required};
     FilterMemory::Cached& cached = memory.cached_[static_cast<std::size_t>(pair)];
     if (cached.seen_from_b != from_b) {
@@ -157,7 +171,8 @@ double CollisionFilter::gap_lower_bound(int pair, const Poses& poses) const {
     double scale = frame_a.position.norm() + frame_b.position.norm();
     if (!shapes_[a].empty()) scale += shapes_[a].root().reach;
     if (!shapes_[b].empty()) scale += shapes_[b].root().reach;
-    if (!shapes_[a].empty() && !shapes_[b].empty()) gap = distance_lower_bound(shapes_[a], shapes_[b], relative(frame_a, frame_b));
+    if (!shapes_[a].empty() && !shapes_[b].empty())
+        gap = distance_lower_bound(shapes_[a], shapes_[b], relative(frame_a, frame_b));
     const auto& collision = model_->collision().bodies;
     for (const HalfSpace& half : collision[a].half_spaces) {
         if (!shapes_[b].empty()) gap = std::min(gap, height(half, poses[a], shapes_[b], frame_b));
@@ -193,11 +208,14 @@ std::optional<Intersection> CollisionFilter::find_intersection(const Poses& pose
         }
         const auto holds = [&](std::size_t outer, std::size_t inner) {
             const TriangleMesh& mesh = collision.bodies[outer].mesh;
-            found.point = poses[inner] * Vector3d(collision.bodies[inner].mesh.vertices.row(collision.bodies[inner].mesh.triangles(0, 0)).transpose());
+            found.point = poses[inner] * Vector3d(collision.bodies[inner]
+                                                      .mesh.vertices.row(collision.bodies[inner].mesh.triangles(0, 0))
+                                                      .transpose());
             const Vector3d local = poses[outer].inverse() * found.point;
             const CollisionShape::Node& root = shapes_[outer].root();
             const Vector3d offset = shapes_[outer].frame().inverse() * local - root.box_centre;
-            return (offset.cwiseAbs().array() <= root.box_half.array()).all() && is_watertight(mesh) && contains(mesh, local);
+            return (offset.cwiseAbs().array() <= root.box_half.array()).all() && is_watertight(mesh) &&
+                   contains(mesh, local);
         };
         found.inside = true;
         if (holds(a, b) || holds(b, a)) return found;

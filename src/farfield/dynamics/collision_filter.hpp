@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// @file  Collision filter: the largest fraction of a step along which no two bodies come too close, certified for the continuous path.
+/// @file  Collision filter: the largest fraction of a step along which no two bodies come too close, certified for the
+/// continuous path.
 ///
-/// The path is q -> retract(q, t delta), t in [0, alpha]. For each pair with a gap of at least g at the start the gap stays above
+/// The path is q -> retract(q, t delta), t in [0, alpha]. For each pair with a gap of at least g at the start the gap
+/// stays above
 /// keep * g everywhere on it: nothing can pass through anything, however fast or thin. See dynamics/pair_certifier.hpp.
 #include <Eigen/Dense>
 #include <optional>
@@ -27,10 +29,10 @@ class FilterMemory {
         Eigen::Vector3d direction = Eigen::Vector3d::Zero();
         bool seen_from_b = false;  ///< the direction is fixed in the frame of the second body
     };
-    struct Path {                  ///< of a bounding sphere's centre in the world
+    struct Path {  ///< of a bounding sphere's centre in the world
         Eigen::Vector3d first, chord;
-        double bending = 0.0;      ///< largest distance from the chord
-        double turning = 0.0;      ///< sum of all angles turned
+        double bending = 0.0;  ///< largest distance from the chord
+        double turning = 0.0;  ///< sum of all angles turned
         Pose frame;
     };
     std::vector<Cached> cached_;
@@ -53,13 +55,16 @@ class CollisionFilter {
     explicit CollisionFilter(const Model& model, const FilterOptions& options = {});
 
     struct Result {
-        double alpha = 1.0;          ///< certified fraction of the step
-        double certified_gap = std::numeric_limits<double>::infinity();  ///< lower bound of the gap over all pairs on [0, alpha] [m]
-        int limiting_a = -1, limiting_b = -1;  ///< the bodies that shortened the step, -1 when none did
+        double alpha = 1.0;  ///< certified fraction of the step
+        double certified_gap =
+            std::numeric_limits<double>::infinity();  ///< lower bound of the gap over all pairs on [0, alpha] [m]
+        int limiting_a = -1, limiting_b = -1;         ///< the bodies that shortened the step, -1 when none did
     };
-    /// `gaps`: per contact pair of the model a lower bound of the gap at `start`; what is not finite (or all, when empty) is computed here.
+    /// `gaps`: per contact pair of the model a lower bound of the gap at `start`; what is not finite (or all, when
+    /// empty) is computed here.
     /// A gap that is zero or lost in rounding gives alpha = 0.
-    [[nodiscard]] Result max_step(const Kinematics& start, const Eigen::VectorXd& delta, std::span<const double> gaps, FilterMemory& memory) const;
+    [[nodiscard]] Result max_step(const Kinematics& start, const Eigen::VectorXd& delta, std::span<const double> gaps,
+                                  FilterMemory& memory) const;
 
     /// Lower bound of the gap of one contact pair, at least nine tenths of it; 0 when the surfaces touch.
     [[nodiscard]] double gap_lower_bound(int pair, const Poses& poses) const;
@@ -70,10 +75,11 @@ class CollisionFilter {
     [[nodiscard]] const FilterOptions& options() const { return options_; }
 
  private:
-    [[nodiscard]] PairCertificate certify_pair(int pair, double gap, double alpha, const Kinematics& start, const Eigen::VectorXd& delta,
-                                               FilterMemory& memory) const;
-    [[nodiscard]] PairCertificate certify_meshes(int pair, const GapTargets& targets, double alpha, const Kinematics& start,
-                                                 const Eigen::VectorXd& delta, FilterMemory& memory) const;
+    [[nodiscard]] PairCertificate certify_pair(int pair, double gap, double alpha, const Kinematics& start,
+                                               const Eigen::VectorXd& delta, FilterMemory& memory) const;
+    [[nodiscard]] PairCertificate certify_meshes(int pair, const GapTargets& targets, double alpha,
+                                                 const Kinematics& start, const Eigen::VectorXd& delta,
+                                                 FilterMemory& memory) const;
     void set_paths(const Kinematics& start, const Eigen::VectorXd& delta, FilterMemory& memory) const;
 
     FilterOptions options_;

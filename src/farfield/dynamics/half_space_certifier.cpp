@@ -18,7 +18,8 @@ struct Heights {
     CurvatureBound bend;
 
     /// How far [0, length] all points stay at least `required` high; `lowest` receives the least height at the start.
-    [[nodiscard]] double reach(const Vector3d& n, double offset, const Pose& first, const Pose& last, double length, double& lowest) const {
+    [[nodiscard]] double reach(const Vector3d& n, double offset, const Pose& first, const Pose& last, double length,
+                               double& lowest) const {
         const Vector3d n0 = first.rotation.transpose() * n, n1 = last.rotation.transpose() * n;
         const double h0 = n.dot(first.position) - offset, h1 = n.dot(last.position) - offset;
         const double half_square = 0.5 * length * length;
@@ -37,8 +38,9 @@ struct Heights {
 
 }  // namespace
 
-PairCertificate certify_half_space(const HalfSpace& half_space, const CollisionShape& moving, const RelativeMotion& motion,
-                                   const GapTargets& targets, const FilterOptions& options, double alpha) {
+PairCertificate certify_half_space(const HalfSpace& half_space, const CollisionShape& moving,
+                                   const RelativeMotion& motion, const GapTargets& targets,
+                                   const FilterOptions& options, double alpha) {
     const Vector3d& n = half_space.normal;
     CurvatureBound bend = motion.along(n);
     bend.base *= options.curvature_scale;
@@ -48,8 +50,8 @@ PairCertificate certify_half_space(const HalfSpace& half_space, const CollisionS
     const Pose last = motion.at(alpha);
     // The whole body as a sphere, then as the hull of its points.
     const double square = alpha * alpha / 8.0;
-    const double sphere = std::min(n.dot(pose * root.centre), n.dot(last * root.centre)) - half_space.offset - root.radius -
-                          bend.at(root.centre.norm()) * square;
+    const double sphere = std::min(n.dot(pose * root.centre), n.dot(last * root.centre)) - half_space.offset -
+                          root.radius - bend.at(root.centre.norm()) * square;
     if (sphere >= targets.required) return {alpha, sphere};
     const auto height = [&](const Pose& at) {
         return n.dot(at.position) - moving.hull().support(-(at.rotation.transpose() * n)) - half_space.offset;

@@ -15,10 +15,11 @@ using Eigen::Vector3d;
 using Node = CollisionShape::Node;
 
 constexpr int kMaxAdvances = 64;
-constexpr double kRepose = 0.8;          // cut an interval back to alpha when alpha covers less than this of it
-constexpr double kBendSplit = 0.2;       // bisect time when the bending exceeds this fraction of the radii,
-constexpr double kChordSplit = 0.5;      // or the chord this one
-constexpr double kDoubtfulStop = 1.5;    // a hull search that stops although the distance may exceed this times the stopping gap is doubted
+constexpr double kRepose = 0.8;      // cut an interval back to alpha when alpha covers less than this of it
+constexpr double kBendSplit = 0.2;   // bisect time when the bending exceeds this fraction of the radii,
+constexpr double kChordSplit = 0.5;  // or the chord this one
+constexpr double kDoubtfulStop =
+    1.5;  // a hull search that stops although the distance may exceed this times the stopping gap is doubted
 
 /// Candidate planes of one search.
 struct Candidates {
@@ -45,9 +46,12 @@ struct TriangleSurface {
     Vector3d last = Vector3d::Zero();
 
     using Placed = Triangle;
-    [[nodiscard]] Placed place(const Pose& pose) const { return {pose * moving[0], pose * moving[1], pose * moving[2]}; }
+    [[nodiscard]] Placed place(const Pose& pose) const {
+        return {pose * moving[0], pose * moving[1], pose * moving[2]};
+    }
     [[nodiscard]] double margin(const Vector3d& n, const Placed& y) const {
-        return std::min({n.dot(y[0]), n.dot(y[1]), n.dot(y[2])}) - std::max({n.dot(fixed[0]), n.dot(fixed[1]), n.dot(fixed[2])});
+        return std::min({n.dot(y[0]), n.dot(y[1]), n.dot(y[2])}) -
+               std::max({n.dot(fixed[0]), n.dot(fixed[1]), n.dot(fixed[2])});
     }
     void candidates(const Pose& pose, const Placed& y, Candidates& out) const {
         const TriangleTriangleDistance nearest = triangle_triangle_distance(fixed, y);
@@ -55,7 +59,8 @@ struct TriangleSurface {
         out.add_both(fixed_normal);
         out.add_both(pose.rotation * moving_normal);
         if (nearest.feature_a.kind == FeatureKind::Edge && nearest.feature_b.kind == FeatureKind::Edge) {
-            const auto i = static_cast<std::size_t>(nearest.feature_a.index), j = static_cast<std::size_t>(nearest.feature_b.index);
+            const auto i = static_cast<std::size_t>(nearest.feature_a.index),
+                       j = static_cast<std::size_t>(nearest.feature_b.index);
             out.add_both((fixed[(i + 1) % 3] - fixed[i]).cross(y[(j + 1) % 3] - y[j]));
         }
         out.add(last);
@@ -85,9 +90,11 @@ struct HullSurface {
         return near - far;
     }
     void candidates(const Pose& pose, const Placed&, Candidates& out) {
-        const Vector3d guess = last.isZero() ? Vector3d((pose.position - fixed.root().centre).stableNormalized()) : last;
+        const Vector3d guess =
+            last.isZero() ? Vector3d((pose.position - fixed.root().centre).stableNormalized()) : last;
         const SeparationSearch found = search_separation(
-            guess.isZero() ? Vector3d::UnitZ() : guess, 0.0, [&](const Vector3d& n, Vector3d& point) { return support(n, pose, point); },
+            guess.isZero() ? Vector3d::UnitZ() : guess, 0.0,
+            [&](const Vector3d& n, Vector3d& point) { return support(n, pose, point); },
             [](const Vector3d&, double) { return false; });
         distance = found.distance;
         out.add(found.direction);
@@ -106,8 +113,8 @@ double plane_reach(double first, double last, double bending, double required) {
     return std::min(1.0, 2.0 * above / (std::sqrt(discriminant) - slope));
 }
 
-PairCertifier::PairCertifier(const CollisionShape& fixed, const CollisionShape& moving, const RelativeMotion& motion, const GapTargets& targets,
-                             const FilterOptions& options)
+PairCertifier::PairCertifier(const CollisionShape& fixed, const CollisionShape& moving, const RelativeMotion& motion,
+                             const GapTargets& targets, const FilterOptions& options)
     : fixed_(fixed), moving_(moving), motion_(motion), targets_(targets), options_(options) {
     isotropic_ = motion.any_direction();
     isotropic_.base *= options.curvature_scale;
@@ -137,7 +144,8 @@ bool PairCertifier::accept(const Vector3d& n, double margin, double reach, doubl
 bool PairCertifier::try_direction(const Interval& interval, const Vector3d& n) {
     const double first = hull_margin(n, interval.pose_begin);
     if (first < targets_.required) return false;
-    if (!accept(n, std::min(first, hull_margin(n, interval.pose_end)), moving_.root().reach, interval.length())) return false;
+    if (!accept(n, std::min(first, hull_margin(n, interval.pose_end)), moving_.root().reach, interval.length()))
+        return false;
     direction_ = n;
     return true;
 }
@@ -179,7 +187,8 @@ double PairCertifier::advance(Surface& surface, const Interval& interval) {
             best_margin = std::max(best_margin, margin);
             if (margin <= targets_.required) continue;
             const double bending = bend(n).at(surface.reach);
-            const double step = remaining * plane_reach(margin, surface.margin(n, last), 0.5 * bending * remaining * remaining, targets_.required);
+            const double step = remaining * plane_reach(margin, surface.margin(n, last),
+                                                        0.5 * bending * remaining * remaining, targets_.required);
             if (step > best_step) {  // the plane that reaches farthest, not the one with the largest margin
                 best_step = step;
                 surface.last = n;
@@ -195,7 +204,9 @@ double PairCertifier::advance(Surface& surface, const Interval& interval) {
         for (int k = 0; k < 2 && length < remaining; ++k, length *= 0.5) {
             if (length <= best_step) break;
             const double margin = surface.margin(n, surface.place(motion_.at(t + length)));
-            best_step = std::max(best_step, length * plane_reach(chosen_margin, margin, 0.5 * chosen_bend * length * length, targets_.required));
+            best_step = std::max(
+                best_step,
+                length * plane_reach(chosen_margin, margin, 0.5 * chosen_bend * length * length, targets_.required));
         }
         t += best_step;
         if (t >= alpha_) return t;
@@ -206,7 +217,8 @@ double PairCertifier::advance(Surface& surface, const Interval& interval) {
 }
 
 double PairCertifier::advance_hulls(const Interval& interval, bool& exact) {
-    HullSurface surface{.fixed = fixed_, .moving = moving_, .reach = moving_.root().reach, .stop = targets_.stop, .last = direction_};
+    HullSurface surface{
+        .fixed = fixed_, .moving = moving_, .reach = moving_.root().reach, .stop = targets_.stop, .last = direction_};
     const double reached = advance(surface, interval);
     direction_ = surface.last;
     // No progress at all: one body lies in the hollow of the other, which hulls cannot see.
@@ -232,9 +244,13 @@ PairCertificate PairCertifier::certify(double alpha, Vector3d& direction) {
             [&](const Vector3d& n, Vector3d& point) {
                 int x = 0, y0 = 0, y1 = 0;
                 const double far = fixed_.hull().support(n, x);
-                const double first = n.dot(whole.pose_begin.position) - moving_.hull().support(-(whole.pose_begin.rotation.transpose() * n), y0);
-                const double last = n.dot(whole.pose_end.position) - moving_.hull().support(-(whole.pose_end.rotation.transpose() * n), y1);
-                point = (first <= last ? whole.pose_begin * moving_.hull().point(y0) : whole.pose_end * moving_.hull().point(y1)) - fixed_.hull().point(x);
+                const double first = n.dot(whole.pose_begin.position) -
+                                     moving_.hull().support(-(whole.pose_begin.rotation.transpose() * n), y0);
+                const double last = n.dot(whole.pose_end.position) -
+                                    moving_.hull().support(-(whole.pose_end.rotation.transpose() * n), y1);
+                point = (first <= last ? whole.pose_begin * moving_.hull().point(y0)
+                                       : whole.pose_end * moving_.hull().point(y1)) -
+                        fixed_.hull().point(x);
                 return std::min(first, last) - far;
             },
             [&](const Vector3d& n, double margin) { return accept(n, margin, reach, alpha); });
@@ -258,7 +274,8 @@ PairCertificate PairCertifier::certify(double alpha, Vector3d& direction) {
     return {alpha_, targets_.required};
 }
 
-bool PairCertifier::spheres_clear(const Node& fixed, const Node& moving, const Interval& interval, double& bending, double& chord) const {
+bool PairCertifier::spheres_clear(const Node& fixed, const Node& moving, const Interval& interval, double& bending,
+                                  double& chord) const {
     const Vector3d first = interval.pose_begin * moving.centre, last = interval.pose_end * moving.centre;
     const Vector3d along = last - first, offset = fixed.centre - first;
     const double squared = along.squaredNorm();
@@ -275,8 +292,10 @@ bool PairCertifier::boxes_clear(const Node& fixed, const Node& moving, const Int
     const Vector3d e1 = interval.pose_end.rotation.cwiseAbs() * moving.box_half;
     const double square = interval.length() * interval.length() / 8.0;
     for (Eigen::Index k = 0; k < 3; ++k) {
-        const double needed = fixed.box_half[k] + axis_[static_cast<std::size_t>(k)].at(moving.reach) * square + targets_.required;
-        if (std::min(d0[k] - e0[k], d1[k] - e1[k]) >= needed || std::min(-d0[k] - e0[k], -d1[k] - e1[k]) >= needed) return true;
+        const double needed =
+            fixed.box_half[k] + axis_[static_cast<std::size_t>(k)].at(moving.reach) * square + targets_.required;
+        if (std::min(d0[k] - e0[k], d1[k] - e1[k]) >= needed || std::min(-d0[k] - e0[k], -d1[k] - e1[k]) >= needed)
+            return true;
     }
     return false;
 }
@@ -287,17 +306,21 @@ bool PairCertifier::clusters_clear(const Node& fixed, const Node& moving, const 
     const auto support = [&](const Vector3d& n, Vector3d& point) {
         int x = 0, y0 = 0, y1 = 0;
         const double far = a.support(n, x);
-        const double first = n.dot(interval.pose_begin.position) - b.support(-(interval.pose_begin.rotation.transpose() * n), y0);
-        const double last = n.dot(interval.pose_end.position) - b.support(-(interval.pose_end.rotation.transpose() * n), y1);
+        const double first =
+            n.dot(interval.pose_begin.position) - b.support(-(interval.pose_begin.rotation.transpose() * n), y0);
+        const double last =
+            n.dot(interval.pose_end.position) - b.support(-(interval.pose_end.rotation.transpose() * n), y1);
         point = (first <= last ? interval.pose_begin * b.point(y0) : interval.pose_end * b.point(y1)) - a.point(x);
         return std::min(first, last) - far;
     };
     const auto enough = [&](const Vector3d& n, double margin) {
-        return margin >= targets_.required && margin - bend(n).at(reach) * interval.length() * interval.length() / 8.0 >= targets_.required;
+        return margin >= targets_.required &&
+               margin - bend(n).at(reach) * interval.length() * interval.length() / 8.0 >= targets_.required;
     };
     Vector3d guess = leaf_direction_;
     if (guess.isZero()) guess = (interval.pose_begin * moving.centre - fixed.centre).stableNormalized();
-    const SeparationSearch found = search_separation(guess.isZero() ? Vector3d::UnitZ() : guess, targets_.required, support, enough);
+    const SeparationSearch found =
+        search_separation(guess.isZero() ? Vector3d::UnitZ() : guess, targets_.required, support, enough);
     if (found.accepted) leaf_direction_ = found.direction;
     return found.accepted;
 }
@@ -305,7 +328,8 @@ bool PairCertifier::clusters_clear(const Node& fixed, const Node& moving, const 
 void PairCertifier::descend(int fixed_node, int moving_node, const Interval& interval, bool try_cluster) {
     if (interval.begin >= alpha_) return;
     if (alpha_ - interval.begin < kRepose * interval.length()) {
-        const Interval shorter{.begin = interval.begin, .end = alpha_, .pose_begin = interval.pose_begin, .pose_end = motion_.at(alpha_)};
+        const Interval shorter{
+            .begin = interval.begin, .end = alpha_, .pose_begin = interval.pose_begin, .pose_end = motion_.at(alpha_)};
         split(fixed_node, moving_node, shorter, try_cluster);
     } else {
         split(fixed_node, moving_node, interval, try_cluster);
@@ -334,13 +358,18 @@ void PairCertifier::split(int fixed_node, int moving_node, const Interval& inter
     const Vector3d centre = interval.pose_begin * moving.centre;
     if (moving_leaf || (!fixed_leaf && fixed.radius >= moving.radius)) {
         int near = fixed_node + 1, far = fixed.right;
-        const auto distance = [&](int k) { return (fixed_.nodes()[static_cast<std::size_t>(k)].centre - centre).squaredNorm(); };
+        const auto distance = [&](int k) {
+            return (fixed_.nodes()[static_cast<std::size_t>(k)].centre - centre).squaredNorm();
+        };
         if (distance(far) < distance(near)) std::swap(near, far);
         descend(near, moving_node, interval, try_cluster);
         descend(far, moving_node, interval, try_cluster);
     } else {
         int near = moving_node + 1, far = moving.right;
-        const auto distance = [&](int k) { return (interval.pose_begin * moving_.nodes()[static_cast<std::size_t>(k)].centre - fixed.centre).squaredNorm(); };
+        const auto distance = [&](int k) {
+            return (interval.pose_begin * moving_.nodes()[static_cast<std::size_t>(k)].centre - fixed.centre)
+                .squaredNorm();
+        };
         if (distance(far) < distance(near)) std::swap(near, far);
         descend(fixed_node, near, interval, try_cluster);
         descend(fixed_node, far, interval, try_cluster);
@@ -348,9 +377,12 @@ void PairCertifier::split(int fixed_node, int moving_node, const Interval& inter
 }
 
 void PairCertifier::leaf(const Node& fixed, const Node& moving, const Interval& interval) {
-    TriangleSurface surface{.fixed = fixed_.triangle(fixed.triangle), .moving = moving_.triangle(moving.triangle),
-                            .fixed_normal = fixed_.normal(fixed.triangle), .moving_normal = moving_.normal(moving.triangle),
-                            .reach = moving.reach, .last = leaf_direction_};
+    TriangleSurface surface{.fixed = fixed_.triangle(fixed.triangle),
+                            .moving = moving_.triangle(moving.triangle),
+                            .fixed_normal = fixed_.normal(fixed.triangle),
+                            .moving_normal = moving_.normal(moving.triangle),
+                            .reach = moving.reach,
+                            .last = leaf_direction_};
     const Triangle first = surface.place(interval.pose_begin), last = surface.place(interval.pose_end);
     const double square = interval.length() * interval.length() / 8.0;
     const auto clear = [&](const Vector3d& n) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// @file  Up to which time does a moving surface stay clear of a fixed one? Certified by planes fixed in the frame of the fixed body.
+/// @file  Up to which time does a moving surface stay clear of a fixed one? Certified by planes fixed in the frame of
+/// the fixed body.
 ///
 /// For any unit n fixed in that frame and points y(t) with |n . y''| <= Q on [a, a + h]:
 ///   n . y(a + s h) >= (1 - s) n . y(a) + s n . y(a + h) - Q h^2/2 s (1 - s)
-/// so margins of a plane at both ends of an interval, less Q h^2/8, bound the gap in between, and the first root of a quadratic tells how far
+/// so margins of a plane at both ends of an interval, less Q h^2/8, bound the gap in between, and the first root of a
+/// quadratic tells how far
 /// one plane reaches. An inexact n only costs length: every margin is evaluated, never inferred.
 #include <Eigen/Dense>
 #include <limits>
@@ -16,10 +18,12 @@
 namespace farfield {
 
 struct FilterOptions {
-    double keep = 0.1;              ///< c: fraction of the gap at the start that is kept everywhere on the certified path, in (0, 1)
-    double tolerance = 0.05;        ///< of the remaining gap: where the search for the largest step may stop, in (0, 1)
-    bool body_tests = true;         ///< whole-body planes and hulls before the trees; off only to test the trees
-    double curvature_scale = 1.0;   ///< multiplies the bounds of bending; anything below 1 gives up the certificate (for control experiments)
+    double keep =
+        0.1;  ///< c: fraction of the gap at the start that is kept everywhere on the certified path, in (0, 1)
+    double tolerance = 0.05;  ///< of the remaining gap: where the search for the largest step may stop, in (0, 1)
+    bool body_tests = true;   ///< whole-body planes and hulls before the trees; off only to test the trees
+    double curvature_scale =
+        1.0;  ///< multiplies the bounds of bending; anything below 1 gives up the certificate (for control experiments)
 };
 
 /// Gaps of one pair [m]: `required` is certified on the whole path, at `stop` the search may end.
@@ -36,8 +40,8 @@ struct PairCertificate {
 /// One surface moving relative to another. A short-lived view: holds references only.
 class PairCertifier {
  public:
-    PairCertifier(const CollisionShape& fixed, const CollisionShape& moving, const RelativeMotion& motion, const GapTargets& targets,
-                  const FilterOptions& options);
+    PairCertifier(const CollisionShape& fixed, const CollisionShape& moving, const RelativeMotion& motion,
+                  const GapTargets& targets, const FilterOptions& options);
 
     /// `direction` (fixed frame): a guess in, the last separating direction out; zero when there is none.
     [[nodiscard]] PairCertificate certify(double alpha, Eigen::Vector3d& direction);
@@ -57,10 +61,12 @@ class PairCertifier {
     [[nodiscard]] double advance_hulls(const Interval& interval, bool& exact);
     void descend(int fixed_node, int moving_node, const Interval& interval, bool try_cluster);
     void split(int fixed_node, int moving_node, const Interval& interval, bool try_cluster);
-    [[nodiscard]] bool spheres_clear(const CollisionShape::Node& fixed, const CollisionShape::Node& moving, const Interval& interval,
-                                     double& bending, double& chord) const;
-    [[nodiscard]] bool boxes_clear(const CollisionShape::Node& fixed, const CollisionShape::Node& moving, const Interval& interval) const;
-    [[nodiscard]] bool clusters_clear(const CollisionShape::Node& fixed, const CollisionShape::Node& moving, const Interval& interval);
+    [[nodiscard]] bool spheres_clear(const CollisionShape::Node& fixed, const CollisionShape::Node& moving,
+                                     const Interval& interval, double& bending, double& chord) const;
+    [[nodiscard]] bool boxes_clear(const CollisionShape::Node& fixed, const CollisionShape::Node& moving,
+                                   const Interval& interval) const;
+    [[nodiscard]] bool clusters_clear(const CollisionShape::Node& fixed, const CollisionShape::Node& moving,
+                                      const Interval& interval);
     void leaf(const CollisionShape::Node& fixed, const CollisionShape::Node& moving, const Interval& interval);
     template <class Surface>
     [[nodiscard]] double advance(Surface& surface, const Interval& interval);
@@ -79,10 +85,12 @@ class PairCertifier {
 };
 
 /// The same for a half-space fixed in the frame the motion is seen from.
-[[nodiscard]] PairCertificate certify_half_space(const HalfSpace& half_space, const CollisionShape& moving, const RelativeMotion& motion,
-                                                 const GapTargets& targets, const FilterOptions& options, double alpha);
+[[nodiscard]] PairCertificate certify_half_space(const HalfSpace& half_space, const CollisionShape& moving,
+                                                 const RelativeMotion& motion, const GapTargets& targets,
+                                                 const FilterOptions& options, double alpha);
 
-/// Largest s in [0, 1] such that (1 - r) first + r last - K r (1 - r) >= required for all r <= s. @pre first > required, K >= 0.
+/// Largest s in [0, 1] such that (1 - r) first + r last - K r (1 - r) >= required for all r <= s. @pre first >
+/// required, K >= 0.
 [[nodiscard]] double plane_reach(double first, double last, double bending, double required);
 
 }  // namespace farfield

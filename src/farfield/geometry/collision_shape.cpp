@@ -14,11 +14,11 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Corners = Eigen::Matrix<int, Eigen::Dynamic, 3, Eigen::RowMajor>;
 
-constexpr int kBlock = 64;                  // points whose supports are taken together
-constexpr int kFrameTriangles = 8;          // largest triangles whose frames are tried
+constexpr int kBlock = 64;          // points whose supports are taken together
+constexpr int kFrameTriangles = 8;  // largest triangles whose frames are tried
 constexpr int kSphereIterations = 100;
-constexpr double kConvexTolerance = 1e-9;   // of the size
-constexpr double kMaxConvexWork = 4e7;      // triangles times vertices of the convexity test
+constexpr double kConvexTolerance = 1e-9;  // of the size
+constexpr double kMaxConvexWork = 4e7;     // triangles times vertices of the convexity test
 
 Vector3d vertex(const TriangleMesh& mesh, Eigen::Index i) { return mesh.vertices.row(i).transpose(); }
 
@@ -71,7 +71,9 @@ Pose aligned_frame(const TriangleMesh& mesh, const std::vector<int>& used) {
     };
     std::vector<double> areas;
     for (const int t : order) areas.push_back(area(t));
-    std::stable_sort(order.begin(), order.end(), [&](int s, int t) { return areas[static_cast<std::size_t>(s)] > areas[static_cast<std::size_t>(t)]; });
+    std::stable_sort(order.begin(), order.end(), [&](int s, int t) {
+        return areas[static_cast<std::size_t>(s)] > areas[static_cast<std::size_t>(t)];
+    });
     Matrix3d best = Matrix3d::Identity();
     double best_cost = box_cost(mesh, used, best);
     const auto consider = [&](const Matrix3d& axes) {
@@ -82,14 +84,16 @@ Pose aligned_frame(const TriangleMesh& mesh, const std::vector<int>& used) {
         }
     };
     consider(principal_axes(mesh, used));
-    for (std::size_t k = 0; k < std::min<std::size_t>(order.size(), kFrameTriangles); ++k) consider(triangle_axes(mesh, order[k]));
+    for (std::size_t k = 0; k < std::min<std::size_t>(order.size(), kFrameTriangles); ++k)
+        consider(triangle_axes(mesh, order[k]));
     Eigen::AlignedBox3d box;
     for (const int i : used) box.extend(Vector3d(best.transpose() * vertex(mesh, i)));
     return Pose{best, best * box.center()};
 }
 
 /// Badoiu and Clarkson: walk towards the farthest point with steps 1/(k + 1); then the radius is measured.
-void tight_sphere(const std::vector<Vector3d>& points, const std::vector<int>& members, const Vector3d& first, Vector3d& centre, double& radius) {
+void tight_sphere(const std::vector<Vector3d>& points, const std::vector<int>& members, const Vector3d& first,
+                  Vector3d& centre, double& radius) {
     const auto farthest = [&](const Vector3d& c) {
         int best = members.front();
         double distance = -1.0;
@@ -157,7 +161,8 @@ CollisionShape::CollisionShape(const TriangleMesh& mesh) {
     for (Eigen::Index i = 0; i < mesh.vertices.rows(); ++i) vertices_.push_back(inverse * vertex(mesh, i));
     for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
         std::array<Vector3d, 3> corners;
-        for (int k = 0; k < 3; ++k) corners[static_cast<std::size_t>(k)] = vertices_[static_cast<std::size_t>(mesh.triangles(t, k))];
+        for (int k = 0; k < 3; ++k)
+            corners[static_cast<std::size_t>(k)] = vertices_[static_cast<std::size_t>(mesh.triangles(t, k))];
         const Vector3d normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
         const double length = normal.norm();
         triangles_.push_back(corners);
@@ -197,7 +202,8 @@ int CollisionShape::build(std::vector<int>& order, int begin, int end, const Cor
     return index;
 }
 
-void CollisionShape::set_volumes(Node& node, const std::vector<int>& order, int begin, int end, const Corners& corners) {
+void CollisionShape::set_volumes(Node& node, const std::vector<int>& order, int begin, int end,
+                                 const Corners& corners) {
     std::vector<int> members;
     for (int k = begin; k < end; ++k) {
         for (int c = 0; c < 3; ++c) members.push_back(corners(order[static_cast<std::size_t>(k)], c));
@@ -216,7 +222,8 @@ void CollisionShape::set_volumes(Node& node, const std::vector<int>& order, int 
     node.first_point = static_cast<int>(cluster_points_[0].size());
     node.num_points = static_cast<int>(members.size());
     for (const int i : members) {
-        for (std::size_t k = 0; k < 3; ++k) cluster_points_[k].push_back(vertices_[static_cast<std::size_t>(i)][static_cast<Eigen::Index>(k)]);
+        for (std::size_t k = 0; k < 3; ++k)
+            cluster_points_[k].push_back(vertices_[static_cast<std::size_t>(i)][static_cast<Eigen::Index>(k)]);
     }
 }
 
@@ -225,7 +232,8 @@ void CollisionShape::set_hull(const TriangleMesh& mesh) {
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
     for (const int i : used) {
-        for (std::size_t k = 0; k < 3; ++k) hull_points_[k].push_back(vertices_[static_cast<std::size_t>(i)][static_cast<Eigen::Index>(k)]);
+        for (std::size_t k = 0; k < 3; ++k)
+            hull_points_[k].push_back(vertices_[static_cast<std::size_t>(i)][static_cast<Eigen::Index>(k)]);
     }
     const double work = static_cast<double>(used.size()) * static_cast<double>(mesh.triangles.rows());
     convex_ = work <= kMaxConvexWork && is_watertight(mesh);

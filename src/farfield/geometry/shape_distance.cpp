@@ -40,7 +40,8 @@ class DistanceDescent {
         const Node& b = b_.nodes()[static_cast<std::size_t>(j)];
         if (a.right < 0 && b.right < 0) {
             const auto& y = b_.triangle(b.triangle);
-            const auto found = triangle_triangle_distance(a_.triangle(a.triangle), {pose_ * y[0], pose_ * y[1], pose_ * y[2]});
+            const auto found =
+                triangle_triangle_distance(a_.triangle(a.triangle), {pose_ * y[0], pose_ * y[1], pose_ * y[2]});
             upper_ = std::min(upper_, found.intersect ? 0.0 : std::sqrt(found.squared_distance));
             return;
         }
@@ -48,10 +49,12 @@ class DistanceDescent {
         std::array<int, 2> children = split_a ? std::array{i + 1, a.right} : std::array{j + 1, b.right};
         std::array<double, 2> bounds{};
         for (std::size_t k = 0; k < 2; ++k) {
-            bounds[k] = split_a ? bound(a_.nodes()[static_cast<std::size_t>(children[k])], b) : bound(a, b_.nodes()[static_cast<std::size_t>(children[k])]);
+            bounds[k] = split_a ? bound(a_.nodes()[static_cast<std::size_t>(children[k])], b)
+                                : bound(a, b_.nodes()[static_cast<std::size_t>(children[k])]);
         }
         const std::size_t near = bounds[1] < bounds[0] ? 1 : 0;
-        for (const std::size_t k : {near, 1 - near}) split_a ? visit(children[k], j, bounds[k]) : visit(i, children[k], bounds[k]);
+        for (const std::size_t k : {near, 1 - near})
+            split_a ? visit(children[k], j, bounds[k]) : visit(i, children[k], bounds[k]);
     }
 
     const CollisionShape& a_;
@@ -63,11 +66,13 @@ class DistanceDescent {
     double pruned_ = std::numeric_limits<double>::infinity();  ///< least bound of what was not looked into
 };
 
-std::optional<Vector3d> find_crossing(const CollisionShape& a, const CollisionShape& b, const Pose& pose, int i, int j) {
+std::optional<Vector3d> find_crossing(const CollisionShape& a, const CollisionShape& b, const Pose& pose, int i,
+                                      int j) {
     const Node& m = a.nodes()[static_cast<std::size_t>(i)];
     const Node& n = b.nodes()[static_cast<std::size_t>(j)];
     if ((pose * n.centre - m.centre).norm() > m.radius + n.radius) return std::nullopt;
-    const Vector3d apart = (pose * n.box_centre - m.box_centre).cwiseAbs() - m.box_half - pose.rotation.cwiseAbs() * n.box_half;
+    const Vector3d apart =
+        (pose * n.box_centre - m.box_centre).cwiseAbs() - m.box_half - pose.rotation.cwiseAbs() * n.box_half;
     if (apart.maxCoeff() > 1e-12 * (m.reach + n.reach)) return std::nullopt;
     if (m.right < 0 && n.right < 0) {
         const auto& y = b.triangle(n.triangle);

@@ -8,10 +8,13 @@
 
 namespace farfield {
 
-/// A lower bound of the distance that is at least `fraction` of it (to rounding); 0 when the surfaces touch. `b_in_a`: shape frames.
-[[nodiscard]] double distance_lower_bound(const CollisionShape& a, const CollisionShape& b, const Pose& b_in_a, double fraction = 0.9);
+/// A lower bound of the distance that is at least `fraction` of it (to rounding); 0 when the surfaces touch. `b_in_a`:
+/// shape frames.
+[[nodiscard]] double distance_lower_bound(const CollisionShape& a, const CollisionShape& b, const Pose& b_in_a,
+                                          double fraction = 0.9);
 
 /// A common point of the two surfaces in a's shape frame; nothing when they are apart (one may still hold the other).
-[[nodiscard]] std::optional<Eigen::Vector3d> crossing_point(const CollisionShape& a, const CollisionShape& b, const Pose& b_in_a);
+[[nodiscard]] std::optional<Eigen::Vector3d> crossing_point(const CollisionShape& a, const CollisionShape& b,
+                                                            const Pose& b_in_a);
 
 }  // namespace farfield

@@ -16,10 +16,17 @@ bool GjkSimplex::contains(const Vector3d& point) const {
 
 bool GjkSimplex::reduce(Vector3d& closest) {
     switch (size_) {
-        case 1: closest = points_[0]; return true;
-        case 2: reduce_segment(closest); return true;
-        case 3: reduce_triangle(closest); return true;
-        default: return reduce_tetrahedron(closest);
+        case 1:
+            closest = points_[0];
+            return true;
+        case 2:
+            reduce_segment(closest);
+            return true;
+        case 3:
+            reduce_triangle(closest);
+            return true;
+        default:
+            return reduce_tetrahedron(closest);
     }
 }
 
@@ -69,7 +76,8 @@ void GjkSimplex::reduce_triangle(Vector3d& closest) {
 }
 
 bool GjkSimplex::reduce_tetrahedron(Vector3d& closest) {
-    static constexpr std::array<std::array<std::size_t, 4>, 4> kFaces{{{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}, {1, 3, 2, 0}}};
+    static constexpr std::array<std::array<std::size_t, 4>, 4> kFaces{
+        {{0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}, {1, 3, 2, 0}}};
     GjkSimplex best;
     double distance = std::numeric_limits<double>::infinity();
     bool outside = false;
@@ -77,7 +85,8 @@ bool GjkSimplex::reduce_tetrahedron(Vector3d& closest) {
         const Vector3d& a = points_[face[0]];
         const Vector3d normal = (points_[face[1]] - a).cross(points_[face[2]] - a);
         const double opposite = normal.dot(points_[face[3]] - a), origin = -normal.dot(a);
-        // The origin is on the inner side of this face: some other face is closer. A flat tetrahedron has no inner side.
+        // The origin is on the inner side of this face: some other face is closer. A flat tetrahedron has no inner
+        // side.
         if (opposite * origin > 0.0) continue;
         outside = true;
         GjkSimplex triangle;

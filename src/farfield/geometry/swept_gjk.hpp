@@ -2,9 +2,12 @@
 #pragma once
 /// @file  Search for a direction that separates two convex sets, by the iteration of Gilbert, Johnson and Keerthi.
 ///
-/// The sets are known by the support of their difference D = {y - x}: for a unit n, the lowest n . (y - x) and a point that attains it.
-/// That lowest value is a certified margin whatever the rounding of n; |v|, v the closest point of the current simplex, is an upper bound
-/// of the distance. The caller decides after each iteration whether the margin is enough, so most searches end after one to three.
+/// The sets are known by the support of their difference D = {y - x}: for a unit n, the lowest n . (y - x) and a point
+/// that attains it.
+/// That lowest value is a certified margin whatever the rounding of n; |v|, v the closest point of the current
+/// simplex, is an upper bound
+/// of the distance. The caller decides after each iteration whether the margin is enough, so most searches end after
+/// one to three.
 #include <Eigen/Dense>
 #include <algorithm>
 #include <array>
@@ -31,18 +34,20 @@ class GjkSimplex {
 };
 
 struct SeparationSearch {
-    Eigen::Vector3d direction = Eigen::Vector3d::Zero();              ///< with the largest margin met, or the accepted one
-    double margin = -std::numeric_limits<double>::infinity();        ///< certified along it
-    double distance = std::numeric_limits<double>::infinity();       ///< upper bound
+    Eigen::Vector3d direction = Eigen::Vector3d::Zero();        ///< with the largest margin met, or the accepted one
+    double margin = -std::numeric_limits<double>::infinity();   ///< certified along it
+    double distance = std::numeric_limits<double>::infinity();  ///< upper bound
     bool accepted = false;
 };
 
 inline constexpr int kMaxGjkIterations = 32;
 inline constexpr double kGjkTolerance = 1e-3;  ///< stop when margin and distance agree to this fraction
 
-/// `support(n, point)` -> margin; `accept(n, margin)` -> bool. Ends as soon as the distance is known to be at most `stop`.
+/// `support(n, point)` -> margin; `accept(n, margin)` -> bool. Ends as soon as the distance is known to be at most
+/// `stop`.
 template <class Support, class Accept>
-[[nodiscard]] SeparationSearch search_separation(const Eigen::Vector3d& start, double stop, Support&& support, Accept&& accept) {
+[[nodiscard]] SeparationSearch search_separation(const Eigen::Vector3d& start, double stop, Support&& support,
+                                                 Accept&& accept) {
     SeparationSearch result;
     GjkSimplex simplex;
     Eigen::Vector3d point, closest, n = start;

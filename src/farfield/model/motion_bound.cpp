@@ -95,7 +95,8 @@ void RelativeMotion::set_rigid_constants() {
     }
     difference_ = body_spin - spin_;
     cross_ = difference_.cross(spin_);
-    const Vector3d first = spin_.cross(lever_start) - 2.0 * velocity, last = spin_.cross(lever_start + velocity) - 2.0 * velocity;
+    const Vector3d first = spin_.cross(lever_start) - 2.0 * velocity,
+                   last = spin_.cross(lever_start + velocity) - 2.0 * velocity;
     lever_ = frame ? std::max(first.norm(), last.norm()) : 0.0;
     lever_cross_ = frame ? std::max(spin_.cross(first).norm(), spin_.cross(last).norm()) : 0.0;
     isotropic_.slope = cross_.norm() + difference_.squaredNorm();
@@ -116,7 +117,7 @@ CurvatureBound RelativeMotion::rigid_along(const Vector3d& n) const {
 template <class Factor>
 CurvatureBound RelativeMotion::chain_sum(Factor&& factor) const {
     CurvatureBound bound;
-    double outer = 0.0;  // sum over turning j < k of f_j |w_j|
+    double outer = 0.0;   // sum over turning j < k of f_j |w_j|
     double turned = 0.0;  // sum over turning j < k of |w_j|
     for (const Element& element : elements_) {
         if (!element.turns) {
@@ -166,10 +167,12 @@ MotionPaths::MotionPaths(const Model& model) : steps_(static_cast<std::size_t>(m
     }
 }
 
-void MotionPaths::append(const Kinematics& start, const Eigen::VectorXd& delta, const Step& step, double sign, const Pose& frame,
-                         RelativeMotion& out) const {
+void MotionPaths::append(const Kinematics& start, const Eigen::VectorXd& delta, const Step& step, double sign,
+                         const Pose& frame, RelativeMotion& out) const {
     const auto local = [&](const Vector3d& world) -> Vector3d { return sign * (frame.rotation.transpose() * world); };
-    const auto anchor = [&](int dof) -> Vector3d { return frame.rotation.transpose() * (start.anchor[static_cast<std::size_t>(dof)] - frame.position); };
+    const auto anchor = [&](int dof) -> Vector3d {
+        return frame.rotation.transpose() * (start.anchor[static_cast<std::size_t>(dof)] - frame.position);
+    };
     const auto sum_of_axes = [&](int dof, int count) {
         Vector3d sum = Vector3d::Zero();
         for (int k = dof; k < dof + count; ++k) sum += delta[k] * start.axis[static_cast<std::size_t>(k)];
@@ -177,10 +180,17 @@ void MotionPaths::append(const Kinematics& start, const Eigen::VectorXd& delta, 
     };
     const int dof = step.dof;
     switch (step.type) {
-        case JointType::Fixed: break;
-        case JointType::Hinge: out.turn(sum_of_axes(dof, 1), anchor(dof)); break;
-        case JointType::Slide: out.slide(sum_of_axes(dof, 1)); break;
-        case JointType::Ball: out.turn(sum_of_axes(dof, 3), anchor(dof)); break;
+        case JointType::Fixed:
+            break;
+        case JointType::Hinge:
+            out.turn(sum_of_axes(dof, 1), anchor(dof));
+            break;
+        case JointType::Slide:
+            out.slide(sum_of_axes(dof, 1));
+            break;
+        case JointType::Ball:
+            out.turn(sum_of_axes(dof, 3), anchor(dof));
+            break;
         case JointType::Universal: {
             const int first = sign > 0.0 ? dof : dof + 1, second = sign > 0.0 ? dof + 1 : dof;
             out.turn(sum_of_axes(first, 1), anchor(first));
@@ -195,8 +205,8 @@ void MotionPaths::append(const Kinematics& start, const Eigen::VectorXd& delta, 
     }
 }
 
-void MotionPaths::relative(const Kinematics& start, const Eigen::VectorXd& delta, int a, int b, const Pose& frame_a, const Pose& frame_b,
-                           RelativeMotion& out) const {
+void MotionPaths::relative(const Kinematics& start, const Eigen::VectorXd& delta, int a, int b, const Pose& frame_a,
+                           const Pose& frame_b, RelativeMotion& out) const {
     const auto& path_a = steps_[static_cast<std::size_t>(a)];
     const auto& path_b = steps_[static_cast<std::size_t>(b)];
     std::size_t common = 0;
