@@ -136,7 +136,7 @@ TEST_CASE("mistakes in moments are named") {
     CHECK(contains(from(1.0, Vector3d(0, nan, 0), good), "body 'box': centre of mass"));
     Matrix3d bad = good;
     bad(0, 1) = nan;
-    CHECK(from(1.0, Vector3d::Zero(), bad) == "body 'box': inertia has entries that are not finite numbers [kg m^2]");
+    CHECK(from(1.0, Vector3d::Zero(), bad) == "body 'box': inertia[0, 1] = nan, expected a finite number [kg m^2]");
     bad = good;
     bad(0, 1) = 0.25;
     CHECK(from(1.0, Vector3d::Zero(), bad) ==
@@ -163,7 +163,7 @@ TEST_CASE("mistakes in moments are named") {
     CHECK(contains(complaint(), "body 3: first moment"));
     moments = box_moments({1, 1, 1}, 1.0);
     moments.second(1, 1) = std::numeric_limits<double>::infinity();
-    CHECK(contains(complaint(), "body 3: second moment has entries"));
+    CHECK(contains(complaint(), "body 3: second moment[1, 1] = inf"));
     moments = box_moments({1, 1, 1}, 1.0);
     moments.second(1, 2) = 1.0;
     CHECK(contains(complaint(), "body 3: second moment is not symmetric"));

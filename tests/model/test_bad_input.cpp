@@ -266,7 +266,7 @@ TEST_CASE("bad input: parameters") {
     refused_call([](Call& c) { c.parameters.moments(2, 0) = -1.0; }, {"body 'arm'", "mass -1", "expected > 0"});
     refused_call([](Call& c) { c.parameters.moments.row(2).setZero(); }, {"body 'arm'", "mass 0", "expected > 0"});
     refused_call([](Call& c) { c.parameters.moments(2, 4) = -1.0; }, {"body 'arm'", "eigenvalue -1", "expected >= 0"});
-    refused_call([](Call& c) { c.parameters.hull_vertices.setZero(2, 3); }, {"hull_vertices has 2 rows", "expected 0"});
+    refused_call([](Call& c) { c.parameters.hull_vertices.setZero(2, 3); }, {"hull_vertices has 2 rows", "expected 42"});
 }
 
 TEST_CASE("bad input: loss partials, policies and batches") {

@@ -185,6 +185,7 @@ double CollisionFilter::gap_lower_bound(int pair, const Poses& poses) const {
 
 std::optional<Intersection> CollisionFilter::find_intersection(const Poses& poses) const {
     const auto& collision = model_->collision();
+    std::optional<Intersection> nested;  // told only when nothing crosses
     for (const ContactPair& bodies : collision.pairs) {
         const auto a = static_cast<std::size_t>(bodies.a), b = static_cast<std::size_t>(bodies.b);
         const Pose frame_a = poses[a] * shapes_[a].frame(), frame_b = poses[b] * shapes_[b].frame();
@@ -218,9 +219,9 @@ std::optional<Intersection> CollisionFilter::find_intersection(const Poses& pose
                    contains(mesh, local);
         };
         found.inside = true;
-        if (holds(a, b) || holds(b, a)) return found;
+        if (!nested && (holds(a, b) || holds(b, a))) nested = found;
     }
-    return std::nullopt;
+    return nested;
 }
 
 }  // namespace farfield

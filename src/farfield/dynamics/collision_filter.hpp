@@ -69,7 +69,7 @@ class CollisionFilter {
     /// Lower bound of the gap of one contact pair, at least nine tenths of it; 0 when the surfaces touch.
     [[nodiscard]] double gap_lower_bound(int pair, const Poses& poses) const;
 
-    /// The first contact pair whose surfaces cross or touch, or of which one lies inside the other.
+    /// The first contact pair whose surfaces cross or touch; when there is none, the first of which one lies inside the other.
     [[nodiscard]] std::optional<Intersection> find_intersection(const Poses& poses) const;
 
     [[nodiscard]] const FilterOptions& options() const { return options_; }
