@@ -35,7 +35,7 @@ def model() -> ff.Model:
 
 
 def refused(call, *parts: str) -> None:
-    with pytest.raises(ValueError, match=".") as caught:
+    with pytest.raises(ValueError, match=r".") as caught:
         call()
     text = str(caught.value)
     for part in parts:
@@ -92,7 +92,7 @@ def test_every_numeric_field_of_the_scene_is_in_the_table():
         for name in (n for n in dir(instance) if not n.startswith("_")):
             try:
                 value = getattr(instance, name)
-            except Exception:  # noqa: BLE001  moments of a mesh without triangles, and the like
+            except ValueError:  # what an empty struct cannot tell
                 continue
             numeric = isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype == np.float64)
             derived = kind is ff.Moments and name in ("vector", "center", "inertia")
@@ -121,10 +121,24 @@ def test_masses():
     for mass in (-1.0, 0.0):
         inertia = ff.Moments(mass=mass, first=[0, 0, 0], second=np.eye(3))
         body = ff.Body(name="base", joints=[ff.Joint(name="root", type="free")], moments=inertia)
-        refused(lambda body=body: ff.build_model(ff.Scene(bodies=[ff.Body(name="world"), body])), "body 'base'", f"mass {mass:g}", "expected > 0")
-        refused(lambda mass=mass: ff.Moments.from_inertia(mass=mass, center=[0, 0, 0], inertia=np.eye(3)), f"mass {mass:g}", "expected > 0")
-    refused(lambda: ff.Moments.from_inertia(mass=1, center=[0, 0, 0], inertia=np.diag([1, 1, 3])), "(1, 1, 3)", "expected")
-    refused(lambda: ff.Moments.from_inertia(mass=1, center=[0, 0, 0], inertia=[[1, 1, 0], [0, 1, 0], [0, 0, 1]]), "not symmetric")
+        refused(
+            lambda body=body: ff.build_model(ff.Scene(bodies=[ff.Body(name="world"), body])),
+            "body 'base'",
+            f"mass {mass:g}",
+            "expected > 0",
+        )
+        refused(
+            lambda mass=mass: ff.Moments.from_inertia(mass=mass, center=[0, 0, 0], inertia=np.eye(3)),
+            f"mass {mass:g}",
+            "expected > 0",
+        )
+    refused(
+        lambda: ff.Moments.from_inertia(mass=1, center=[0, 0, 0], inertia=np.diag([1, 1, 3])), "(1, 1, 3)", "expected"
+    )
+    refused(
+        lambda: ff.Moments.from_inertia(mass=1, center=[0, 0, 0], inertia=[[1, 1, 0], [0, 1, 0], [0, 0, 1]]),
+        "not symmetric",
+    )
     refused(lambda: ff.Moments.from_vector([1, 2, 3]), "got 3 numbers", "expected 10")
     bare = [ff.Body(name="world"), ff.Body(name="ghost", joints=[ff.Joint(name="j")])]
     refused(lambda: ff.build_model(ff.Scene(bodies=bare)), "body 'ghost'", "mass 0", "expected > 0")
@@ -157,8 +171,15 @@ def test_trees_and_names():
     def build(*bodies, **rest):
         return lambda: ff.build_model(ff.Scene(bodies=[world, *bodies], **rest))
 
-    refused(build(limb.replace(parent=2), limb.replace(name="other", parent=1, joints=[])), "body 'limb'", "cycle", "expected a tree")
-    refused(build(limb.replace(parent=2), base), "body 'limb'", "'base' comes later", "expected parents before children")
+    refused(
+        build(limb.replace(parent=2), limb.replace(name="other", parent=1, joints=[])),
+        "body 'limb'",
+        "cycle",
+        "expected a tree",
+    )
+    refused(
+        build(limb.replace(parent=2), base), "body 'limb'", "'base' comes later", "expected parents before children"
+    )
     refused(build(limb.replace(parent=5)), "body 'limb'", "parent index 5", "expected 0 to 1")
     refused(build(limb, limb), "'limb'", "twice", "expected unique")
     refused(build(limb, limb.replace(name="other")), "joint 'l'", "twice", "expected unique")
@@ -185,7 +206,9 @@ def test_builders_and_lookups(model):
 
 def call(model, *, steps=3, state=None, parameters=None, controls=None, **options):
     controls = np.zeros((steps, model.num_controls)) if controls is None else controls
-    return ff.rollout(model, parameters or model.default_parameters(), state or model.default_state(), controls, **options)
+    return ff.rollout(
+        model, parameters or model.default_parameters(), state or model.default_state(), controls, **options
+    )
 
 
 def test_options(model):
@@ -227,13 +250,23 @@ def test_parameters(model, field):
     for bad in (NAN, INF):
         parameters = model.default_parameters()
         getattr(parameters, field).flat[-1] = bad
-        refused(lambda p=parameters: call(model, parameters=p), "parameters", f"{field}[", f"{bad:g}", "expected a finite number")
-        refused(lambda p=parameters: ff.forward_kinematics(model, p, model.default_state().q), "parameters", f"{field}[")
+        refused(
+            lambda p=parameters: call(model, parameters=p),
+            "parameters",
+            f"{field}[",
+            f"{bad:g}",
+            "expected a finite number",
+        )
+        refused(
+            lambda p=parameters: ff.forward_kinematics(model, p, model.default_state().q), "parameters", f"{field}["
+        )
     if field != "gravity":
         parameters = model.default_parameters()
         setattr(parameters, field, np.zeros((9, *getattr(parameters, field).shape[1:])))
         refused(lambda: call(model, parameters=parameters), f"{field} has 9 rows", "expected")
-        refused(lambda: ff.forward_kinematics(model, parameters, model.default_state().q), f"{field} has 9 rows", "expected")
+        refused(
+            lambda: ff.forward_kinematics(model, parameters, model.default_state().q), f"{field} has 9 rows", "expected"
+        )
 
 
 def test_more_parameters(model):
@@ -256,15 +289,39 @@ def test_partials(model):
     for name in ("dL_dq", "dL_dv"):
         bad = np.zeros((4, n))
         bad[3, 2] = NAN
-        refused(lambda name=name, bad=bad: ff.rollout_vjp(trajectory, **{name: bad}), f"{name}[3, 2] = nan", "expected a finite number")
+        refused(
+            lambda name=name, bad=bad: ff.rollout_vjp(trajectory, **{name: bad}),
+            f"{name}[3, 2] = nan",
+            "expected a finite number",
+        )
         for shape in ((3, n), (4, n + 1)):
             text = f"{name} has shape ({shape[0]}, {shape[1]})"
-            refused(lambda name=name, s=shape: ff.rollout_vjp(trajectory, **{name: np.zeros(s)}), text, f"expected (4, {n})")
-        refused(lambda name=name: ff.rollout_vjp(trajectory, **{name: np.zeros((0, n))}), name, "no rows", "expected steps + 1")
-        refused(lambda name=name: ff.rollout_vjp(trajectory, **{name: np.zeros((4, n, 1))}), name, "3 dimensions", "expected 2")
+            refused(
+                lambda name=name, s=shape: ff.rollout_vjp(trajectory, **{name: np.zeros(s)}), text, f"expected (4, {n})"
+            )
+        refused(
+            lambda name=name: ff.rollout_vjp(trajectory, **{name: np.zeros((0, n))}),
+            name,
+            "no rows",
+            "expected steps + 1",
+        )
+        refused(
+            lambda name=name: ff.rollout_vjp(trajectory, **{name: np.zeros((4, n, 1))}),
+            name,
+            "3 dimensions",
+            "expected 2",
+        )
     refused(lambda: ff.rollout_vjp(trajectory, dL_dpose=np.zeros((4, 6, bodies))), "last extent 4", "expected 6")
-    refused(lambda: ff.rollout_vjp(trajectory, dL_dpose=np.zeros((4, bodies + 1, 6))), "dL_dpose has shape (4, 30)", "expected (4, 24)")
-    refused(lambda: ff.rollout_vjp(trajectory, dL_dpose=np.full((4, bodies, 6), NAN)), "dL_dpose[0, 0] = nan", "expected a finite number")
+    refused(
+        lambda: ff.rollout_vjp(trajectory, dL_dpose=np.zeros((4, bodies + 1, 6))),
+        "dL_dpose has shape (4, 30)",
+        "expected (4, 24)",
+    )
+    refused(
+        lambda: ff.rollout_vjp(trajectory, dL_dpose=np.full((4, bodies, 6), NAN)),
+        "dL_dpose[0, 0] = nan",
+        "expected a finite number",
+    )
     refused(lambda: ff.rollout_vjp_batch([trajectory], dL_dq=[]), "dL_dq has 0 arrays for 1 trajectories")
 
 
@@ -273,12 +330,24 @@ def test_batches(model):
     bad = model.default_state()
     bad.q[0] = NAN
     parameters = model.default_parameters()
-    refused(lambda: ff.rollout_batch(model, [parameters], [state, bad], [controls, controls]), "rollout 1", "q[0] = nan", "expected")
-    refused(lambda: ff.rollout_batch(model, [parameters], [state], [controls, controls]), "2 control sequences for 1 states")
+    refused(
+        lambda: ff.rollout_batch(model, [parameters], [state, bad], [controls, controls]),
+        "rollout 1",
+        "q[0] = nan",
+        "expected",
+    )
+    refused(
+        lambda: ff.rollout_batch(model, [parameters], [state], [controls, controls]), "2 control sequences for 1 states"
+    )
     refused(lambda: ff.rollout_batch(model, [parameters] * 3, [state], [controls]), "3 parameter sets", "expected 1")
     trajectory = call(model)
     wrong = [np.zeros((4, model.num_dofs)), np.zeros((4, 1))]
-    refused(lambda: ff.rollout_vjp_batch([trajectory] * 2, dL_dq=wrong), "trajectory 1", "dL_dq has shape (4, 1)", "expected")
+    refused(
+        lambda: ff.rollout_vjp_batch([trajectory] * 2, dL_dq=wrong),
+        "trajectory 1",
+        "dL_dq has shape (4, 1)",
+        "expected",
+    )
 
 
 def test_policies(model):
@@ -296,7 +365,11 @@ def test_policies(model):
 
     controls = np.zeros((2, 0))
     refused(lambda: call(model, controls=controls, policy=Policy(np.zeros(3))), "policy gave 3 controls", "expected 2")
-    refused(lambda: call(model, controls=controls, policy=Policy(np.array([0, NAN]))), "control[1] = nan at step 0", "expected a finite number")
+    refused(
+        lambda: call(model, controls=controls, policy=Policy(np.array([0, NAN]))),
+        "control[1] = nan at step 0",
+        "expected a finite number",
+    )
     n = model.num_dofs
     policy = Policy(np.zeros(2), (np.zeros(n), np.zeros(n), np.zeros(3)))
     trajectory = call(model, controls=controls, policy=policy)
@@ -308,7 +381,9 @@ def test_policies(model):
 def test_kinematics(model):
     q, parameters = model.default_state().q, model.default_parameters()
     refused(lambda: ff.forward_kinematics(model, parameters, q[:-1]), "q has", "expected")
-    refused(lambda: ff.forward_kinematics(model, parameters, np.full_like(q, NAN)), "q[0] = nan", "expected a finite number")
+    refused(
+        lambda: ff.forward_kinematics(model, parameters, np.full_like(q, NAN)), "q[0] = nan", "expected a finite number"
+    )
     refused(lambda: ff.retract(model, q, np.zeros(2)), "delta has 2 entries", f"expected {model.num_dofs}")
     refused(lambda: ff.retract(model, q, np.full(model.num_dofs, NAN)), "delta[0] = nan", "expected a finite number")
     refused(lambda: ff.difference(model, q, q[:-1]), "q has", "expected")

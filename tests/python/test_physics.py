@@ -65,7 +65,11 @@ def robot(request) -> Robot:
     reference = mujoco_model(path)
     flags = mujoco.mjtDisableBit
     reference.opt.disableflags |= (
-        flags.mjDSBL_CONTACT | flags.mjDSBL_LIMIT | flags.mjDSBL_EQUALITY | flags.mjDSBL_FRICTIONLOSS | flags.mjDSBL_CLAMPCTRL
+        flags.mjDSBL_CONTACT
+        | flags.mjDSBL_LIMIT
+        | flags.mjDSBL_EQUALITY
+        | flags.mjDSBL_FRICTIONLOSS
+        | flags.mjDSBL_CLAMPCTRL
     )
     reference.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     return Robot(model, model.default_parameters(), reference)
@@ -77,7 +81,9 @@ def random_state(model: ff.Model, seed: int) -> ff.State:
     return ff.State(q=q, v=0.5 * rng.standard_normal(model.num_dofs))
 
 
-def reference_end(reference: mujoco.MjModel, state: ff.State, control: np.ndarray, seconds: float, dt: float) -> np.ndarray:
+def reference_end(
+    reference: mujoco.MjModel, state: ff.State, control: np.ndarray, seconds: float, dt: float
+) -> np.ndarray:
     reference.opt.timestep = dt
     data = mujoco.MjData(reference)
     data.qpos[:], data.qvel[:] = state.q, state.v
