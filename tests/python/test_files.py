@@ -165,3 +165,24 @@ def test_a_failed_save_names_the_path_and_keeps_the_old_file(tmp_path, model, pa
 def test_a_path_that_is_not_utf8_is_shown_all_the_same(tmp_path):
     with pytest.raises(farfield.FileError, match="cannot read: No such file"):
         farfield.load_model(str(tmp_path) + "/\udcff")
+
+
+def test_a_trajectory_with_contact_keeps_its_gradient(tmp_path):
+    scene = farfield.Scene()
+    scene.add_shape(name="ground", body=0, type="HalfSpace")
+    scene.add_body(name="box", position=[0, 0, 0.12], joints=[farfield.Joint(name="free", type="Free")])
+    scene.add_shape(name="box", body="box", type="Box", size=[0.1, 0.1, 0.1])
+    model = farfield.build_model(scene)
+    state = farfield.State(q=model.default_state().q, v=np.array([0.5, 0, 0, 0, 0, 0]))
+    contact = farfield.LongRange(slip_speed=2e-3, blend=[0.75])
+    trajectory = farfield.rollout(model, model.default_parameters(), state, np.zeros((15, 0)), contact=contact)
+    assert trajectory.converged
+    farfield.save_trajectory(tmp_path / "t", trajectory)
+    loaded = farfield.load_trajectory(tmp_path / "t")
+    assert loaded.contact == trajectory.contact == contact.description
+    partials = np.zeros((16, 6))
+    partials[-1] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    a, b = (farfield.rollout_vjp(t, dL_dq=partials) for t in (trajectory, loaded))
+    assert a.parameters.friction[0] != 0
+    assert np.array_equal(a.v0, b.v0)
+    assert np.array_equal(a.parameters.friction, b.parameters.friction)

@@ -15,7 +15,7 @@ from farfield.viewer.raster import Canvas
 from farfield.viewer.replay import MAX_FRAMES, MAX_POSES, playback_frames, write_replay
 from farfield.viewer.still import render, render_png
 from PIL import Image
-from standin_engine import CORNERS, FACES, Model
+from box_model import CORNERS, FACES, Model
 
 RED = (0.9, 0.05, 0.05, 1.0)
 BLUE = (0.05, 0.1, 0.9, 1.0)

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 import enum
+import os
+from typing import Annotated
 
 import numpy
 import numpy.typing
+from numpy.typing import NDArray
 
 
 class JointType(enum.Enum):
@@ -481,9 +484,9 @@ class Scene:
     Its lists are read as tuples of copies; change them by add_..., replace_..., or by assigning a whole new list.
     """
 
-    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ...) -> None: ...
+    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
 
-    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ...) -> Scene:
+    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
         """A copy with the given fields changed."""
 
     @property
@@ -556,6 +559,13 @@ class Scene:
     @keyframes.setter
     def keyframes(self, value: Sequence[Keyframe]) -> None: ...
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What an importer could not carry over."""
+
+    @warnings.setter
+    def warnings(self, value: Sequence[str]) -> None: ...
+
     def __repr__(self) -> str: ...
 
     def __getstate__(self) -> dict: ...
@@ -611,3 +621,587 @@ class Scene:
     @property
     def joints(self) -> tuple[Joint, ...]:
         """All joints, body by body: the order of the coordinates q and v."""
+
+class State:
+    """
+    Coordinates and velocities of a model: exactly what a trajectory stores.
+    """
+
+    def __init__(self, *, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None:
+        """q: coordinates, shape (num_q,). v: velocities, shape (num_dofs,)."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """
+        Coordinates, shape (num_q,): angles [rad], positions [m], quaternions (w, x, y, z).
+        """
+
+    @q.setter
+    def q(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], /) -> None: ...
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """
+        Velocities, shape (num_dofs,) [rad/s, m/s]; free joints: linear in world axes, angular in body axes.
+        """
+
+    @v.setter
+    def v(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], /) -> None: ...
+
+    def copy(self) -> State:
+        """An independent copy."""
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]: ...
+
+    def __setstate__(self, arg: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]], /) -> None: ...
+
+class Parameters:
+    """
+    What a rollout can be differentiated by besides its state and controls. Arrays are views: write into them.
+    """
+
+    @property
+    def moments(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
+        """
+        Mass moments per body, shape (num_bodies, 10): m, hx, hy, hz, Sxx, Syy, Szz, Sxy, Sxz, Syz [kg, kg m, kg m^2], h = sum m x, S = sum m x x^T in the body frame.
+        """
+
+    @moments.setter
+    def moments(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], /) -> None: ...
+
+    @property
+    def attachment(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """
+        Position of each body in its parent, shape (num_bodies, 3) [m]; unused for free bodies.
+        """
+
+    @attachment.setter
+    def attachment(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], /) -> None: ...
+
+    @property
+    def kp(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Position gains, shape (num_actuators,) [N m/rad or N/m]."""
+
+    @kp.setter
+    def kp(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], /) -> None: ...
+
+    @property
+    def kd(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Velocity gains, shape (num_actuators,) [N m s/rad or N s/m]."""
+
+    @kd.setter
+    def kd(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], /) -> None: ...
+
+    @property
+    def damping(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Joint damping, shape (num_dofs,) [N m s/rad or N s/m]."""
+
+    @damping.setter
+    def damping(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], /) -> None: ...
+
+    @property
+    def armature(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Rotor inertia, shape (num_dofs,) [kg m^2 or kg]."""
+
+    @armature.setter
+    def armature(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], /) -> None: ...
+
+    @property
+    def stiffness(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Joint springs, shape (num_dofs,) [N m/rad or N/m]."""
+
+    @stiffness.setter
+    def stiffness(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], /) -> None: ...
+
+    @property
+    def gravity(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """Shape (3,) [m/s^2]."""
+
+    @gravity.setter
+    def gravity(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], /) -> None: ...
+
+    @property
+    def friction(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """
+        Coulomb coefficient per body, shape (num_bodies,); a pair uses the larger one of the built model.
+        """
+
+    @friction.setter
+    def friction(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], /) -> None: ...
+
+    @property
+    def weight(self) -> float:
+        """Contact weight [J]."""
+
+    @weight.setter
+    def weight(self, arg: float, /) -> None: ...
+
+    @property
+    def hull_vertices(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Local vertices of convex hulls, stacked, shape (n, 3) [m]."""
+
+    @hull_vertices.setter
+    def hull_vertices(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], /) -> None: ...
+
+    def copy(self) -> Parameters:
+        """An independent copy."""
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], float, Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]]: ...
+
+    def __setstate__(self, arg: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], float, Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]], /) -> None: ...
+
+class Drawable:
+    """A surface to draw, in the frame of its body."""
+
+    @property
+    def name(self) -> str:
+        """Name of the shape."""
+
+    @property
+    def body(self) -> int:
+        """Body index."""
+
+    @property
+    def vertices(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Shape (n, 3) [m]."""
+
+    @property
+    def triangles(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None, 3), order='C')]:
+        """Shape (m, 3)."""
+
+    @property
+    def color(self) -> Annotated[NDArray[numpy.float64], dict(shape=(4), order='C')]:
+        """Red, green, blue, alpha, 0 to 1."""
+
+class Model:
+    """
+    A scene compiled into flat arrays; immutable. Made by build_model or load.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the scene."""
+
+    @property
+    def scene(self) -> Scene:
+        """A copy of the scene it was built from."""
+
+    @property
+    def num_bodies(self) -> int:
+        """Bodies, the world (0) included."""
+
+    @property
+    def num_q(self) -> int:
+        """Coordinates."""
+
+    @property
+    def num_dofs(self) -> int:
+        """Degrees of freedom: size of velocities and tangent vectors."""
+
+    @property
+    def num_unknowns(self) -> int:
+        """Degrees of freedom left after ties and scripted bodies."""
+
+    @property
+    def num_controls(self) -> int:
+        """Inputs of all actuators together."""
+
+    @property
+    def num_kinematic(self) -> int:
+        """Bodies whose pose is scripted."""
+
+    @property
+    def body_names(self) -> list[str]:
+        """Names of the bodies, the world first."""
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of the joints, in the order of q and v."""
+
+    @property
+    def actuator_names(self) -> list[str]:
+        """Names of the actuators, in the order of the controls."""
+
+    @property
+    def kinematic_bodies(self) -> list[int]:
+        """Indices of the scripted bodies, in the order of a script's columns."""
+
+    @property
+    def reduction(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """
+        E of the exact reduction: tangent steps are E z, shape (num_dofs, num_unknowns).
+        """
+
+    @property
+    def contact_pairs(self) -> list:
+        """Pairs of body names that may meet."""
+
+    @property
+    def excluded_pairs(self) -> list[str]:
+        """Pairs left out of contact, each with the reason."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the importer could not carry over and what looks unusual."""
+
+    @property
+    def keyframes(self) -> dict:
+        """Name -> (State, control)."""
+
+    def default_state(self) -> State:
+        """The reference pose at rest."""
+
+    def default_parameters(self) -> Parameters:
+        """The parameters of the scene as described."""
+
+    def default_control(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """
+        Position targets at the reference pose, the rest 0; shape (num_controls,).
+        """
+
+    def body(self, name: str) -> int:
+        """Index of a body."""
+
+    def joint_q(self, name: str) -> slice:
+        """Slice of a joint's coordinates in q."""
+
+    def joint_dofs(self, name: str) -> slice:
+        """Slice of a joint's degrees of freedom in v and tangent vectors."""
+
+    def actuator_controls(self, name: str) -> slice:
+        """Slice of an actuator's inputs in the controls."""
+
+    def drawables(self) -> list[Drawable]:
+        """Surfaces to draw, half-spaces left out."""
+
+    def half_spaces(self) -> list:
+        """
+        (body index, unit normal, offset) per half-space, in the body's frame: normal . x <= offset.
+        """
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> bytes: ...
+
+    def __setstate__(self, arg: bytes, /) -> None: ...
+
+def build_model(scene: Scene) -> Model:
+    """
+    Compiles a Scene. Raises ValueError naming the element, its value and what was expected.
+    """
+
+def zero_parameters(model: Model) -> Parameters:
+    """Parameters of the model's sizes, all zero."""
+
+def forward_kinematics(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 7), order='C')]:
+    """
+    World placement of every body, shape (num_bodies, 7): position [m], quaternion (w, x, y, z).
+    """
+
+def retract(model: Model, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], delta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    q moved along a tangent vector, shape (num_dofs,): numbers add, rotations become R exp(delta).
+    """
+
+def difference(model: Model, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], end: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    The tangent vector from start to end: retract(start, difference(start, end)) = end.
+    """
+
+class PairBlock:
+    """Second derivatives of one pair of bodies."""
+
+    @property
+    def a(self) -> int:
+        """Body index."""
+
+    @property
+    def b(self) -> int:
+        """Body index, above a."""
+
+    @property
+    def hessian(self) -> Annotated[NDArray[numpy.float64], dict(shape=(12, 12), order='F')]:
+        """Shape (12, 12): linear and angular motion of a, then of b, world axes."""
+
+    @property
+    def gap(self) -> float:
+        """Certified lower bound of the distance [m]."""
+
+class ContactDerivatives:
+    """Contact energy and its derivatives by body motions."""
+
+    @property
+    def energy(self) -> float:
+        """[J]; inf when bodies touch."""
+
+    @property
+    def friction_energy(self) -> float:
+        """The part of energy that is friction [J]."""
+
+    @property
+    def wrench(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')]:
+        """
+        Derivative of the energy, shape (num_bodies, 6): by the position of each body's origin, then by a rotation vector. The force is its negative.
+        """
+
+    @property
+    def blocks(self) -> list[PairBlock]:
+        """One PairBlock per contact pair of the model."""
+
+class ClosestPoints:
+    """Closest points of two bodies."""
+
+    @property
+    def a(self) -> int:
+        """Body index."""
+
+    @property
+    def b(self) -> int:
+        """Body index, above a."""
+
+    @property
+    def distance(self) -> float:
+        """[m]"""
+
+    @property
+    def point_a(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """World [m], shape (3,)."""
+
+    @property
+    def point_b(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """World [m], shape (3,)."""
+
+def closest_points(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> list:
+    """Exact closest points of every contact pair at coordinates q."""
+
+class ContactModel:
+    """A contact model: the `contact` argument of a rollout."""
+
+    def __repr__(self) -> str: ...
+
+    @property
+    def description(self) -> str:
+        """Name and options as JSON."""
+
+    def evaluate(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, previous_q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None, dt: float = 0.01) -> ContactDerivatives:
+        """
+        Energy, wrenches and Hessian blocks at coordinates q. With previous_q, friction of a step of dt [s] from there is included.
+        """
+
+class LongRange(ContactModel):
+    """
+    Long-range contact: every pair of bodies repels at every distance, smoothly, and never touches.
+
+    Its weight [J] and friction coefficients are in Parameters, to be differentiated by.
+    """
+
+    def __init__(self, *, blend: Sequence[float] = [], zero_offset: bool = True, area_weights: bool = False, length_scale: float = 1.0, slip_speed: float = 0.001, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', threads: int = 1, brute_force: bool = False) -> None:
+        """
+        blend: blending margin per body, or one for all; empty = by shape. zero_offset: the potential tends to 0 far away.
+        area_weights: independent of the mesh's fineness. length_scale [m]. slip_speed: smoothing of friction [m/s].
+        friction_form: 'projected' (momentum balances) or 'paper'. threads: body pairs in parallel, same bits for any number.
+        brute_force: all pairs of triangles, no hierarchy.
+        """
+
+class StepReport:
+    """The certificate of one step."""
+
+    @property
+    def status(self) -> str:
+        """
+        'converged', 'max_iterations', 'line_search_failed', 'non_finite' or 'intersecting'.
+        """
+
+    @property
+    def iterations(self) -> int:
+        """Newton iterations."""
+
+    @property
+    def residual(self) -> float:
+        """
+        Gradient norm where the last full Newton step was computed [N, N m]; that step was still taken.
+        """
+
+    @property
+    def min_gap(self) -> float:
+        """
+        Certified lower bound of the gap between bodies [m]; inf without contact.
+        """
+
+    @property
+    def shortest_step(self) -> float:
+        """Smallest fraction of a Newton step that the collision filter let pass."""
+
+    @property
+    def conditioning(self) -> float:
+        """Smallest over largest pivot of the last Hessian."""
+
+    @property
+    def kinetic(self) -> float:
+        """Kinetic energy [J]."""
+
+    @property
+    def potential(self) -> float:
+        """Gravitational and spring energy [J]."""
+
+    @property
+    def contact(self) -> float:
+        """Contact energy [J]."""
+
+    def __repr__(self) -> str: ...
+
+class Trajectory:
+    """
+    States, controls and reports of a rollout. Arrays are read-only views: the gradient is computed from them.
+    """
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', writable=False)]:
+        """Coordinates, shape (steps + 1, num_q)."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', writable=False)]:
+        """Velocities, shape (steps + 1, num_dofs)."""
+
+    @property
+    def controls(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', writable=False)]:
+        """As applied, shape (steps, num_controls)."""
+
+    @property
+    def script(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', writable=False)]:
+        """
+        Coordinates of scripted bodies after each step, shape (steps, 7 num_kinematic).
+        """
+
+    @property
+    def reports(self) -> list[StepReport]:
+        """One StepReport per step taken."""
+
+    @property
+    def model(self) -> Model:
+        """The model that moved."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """A copy of the parameters it moved with."""
+
+    @property
+    def contact(self) -> str:
+        """The contact model and its options as JSON; empty without contact."""
+
+    @property
+    def dt(self) -> float:
+        """Time step [s]."""
+
+    @property
+    def num_steps(self) -> int:
+        """Steps taken."""
+
+    @property
+    def converged(self) -> bool:
+        """Every step asked for was taken and converged."""
+
+    @property
+    def min_gap(self) -> float:
+        """Smallest certified gap of all steps [m]; inf without contact."""
+
+    def state(self, step: int) -> State:
+        """State after `step` steps; negative counts from the end."""
+
+    def poses(self) -> object:
+        """
+        World placement of every body at every state, shape (steps + 1, num_bodies, 7): position [m], quaternion (w, x, y, z).
+        """
+
+    def __len__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class RolloutGradient:
+    """Gradient of a loss by everything a rollout depends on."""
+
+    @property
+    def q0(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By the initial coordinates, tangent, shape (num_dofs,)."""
+
+    @property
+    def v0(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By the initial velocities, shape (num_dofs,)."""
+
+    @property
+    def controls(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+        """Shape (steps, num_controls)."""
+
+    @property
+    def script(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+        """By scripted poses, tangent, shape (steps, 6 num_kinematic)."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """Same layout as Parameters."""
+
+    @property
+    def policy(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By the policy's own numbers."""
+
+def rollout(model: Model, parameters: Parameters, state: State, controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float = 0.01, contact: ContactModel | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', script: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, policy: object | None = None) -> Trajectory:
+    """
+    Simulates len(controls) steps of dt [s] from `state`; controls has shape (steps, num_controls).
+
+    Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop [N, N m].
+    script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.
+    contact: a ContactModel such as LongRange(); its weight and friction are in the parameters.
+    policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar) and optional num_parameters.
+    """
+
+def rollout_batch(model: Model, parameters: Sequence[Parameters], states: Sequence[State], controls: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]], *, dt: float = 0.01, contact: ContactModel | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', threads: int | None = None) -> list[Trajectory]:
+    """
+    Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per rollout. Same bits for any thread count.
+    """
+
+def rollout_vjp(trajectory: Trajectory, *, dL_dq: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dv: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dpose: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, allow_unconverged: bool = False, policy: object | None = None) -> RolloutGradient:
+    """
+    Gradient of a loss from its partials per state: dL_dq, dL_dv of shape (steps + 1, num_dofs), tangent; dL_dpose of shape
+    (steps + 1, num_bodies, 6): by the position of the body's origin, then by a rotation vector, world axes. Not copied.
+    """
+
+def rollout_vjp_batch(trajectories: Sequence[Trajectory], *, dL_dq: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, dL_dv: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, dL_dpose: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, allow_unconverged: bool = False, threads: int | None = None) -> list[RolloutGradient]:
+    """
+    rollout_vjp of many trajectories on threads; each partial is a list with one array per trajectory.
+    """
+
+def save_model(path: str | os.PathLike, model: Model, parameters: Parameters) -> None:
+    """
+    Writes the model and its parameters, without loss. The file is complete or not there at all.
+    """
+
+def load_model(path: str | os.PathLike) -> tuple[Model, Parameters]:
+    """
+    What save_model wrote. Raises FileError when the file is missing, truncated, foreign or damaged.
+    """
+
+def model_to_bytes(model: Model, parameters: Parameters) -> bytes:
+    """The bytes that save_model would write."""
+
+def model_from_bytes(data: bytes) -> tuple[Model, Parameters]:
+    """The model and parameters of model_to_bytes."""
+
+def save_trajectory(path: str | os.PathLike, trajectory: Trajectory) -> None:
+    """
+    Writes the trajectory with its model and the options of its contact model, without loss.
+    """
+
+def load_trajectory(path: str | os.PathLike) -> Trajectory:
+    """
+    What save_trajectory wrote, with the options of its contact model but not yet the model itself.
+    """
+
+def save_state(path: str | os.PathLike, state: State) -> None:
+    """Writes q and v, without loss."""
+
+def load_state(path: str | os.PathLike) -> State:
+    """What save_state wrote."""
