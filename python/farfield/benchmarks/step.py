@@ -113,7 +113,9 @@ def measure_step(name, file, bound, progress, timings, checks, hashes) -> None:
     timings.update({f"{name} {peer}": timing for peer, timing in found.items()})
     ours = found["step"].minimum + found["vjp"].minimum
     note = f"{model.num_dofs} degrees of freedom, {iterations:.2g} Newton iterations per step"
-    checks.append(Check(f"{name}: mjd_transitionFD / (step + vjp)", found["mjd_transitionFD"].minimum / ours, ">=", bound, note))
+    checks.append(
+        Check(f"{name}: mjd_transitionFD / (step + vjp)", found["mjd_transitionFD"].minimum / ours, ">=", bound, note)
+    )
     checks.append(Check(f"{name}: vjp / step", found["vjp"].minimum / found["step"].minimum, "<=", 1.0))
 
 
@@ -142,7 +144,9 @@ def measure_threads(progress, timings, checks, hashes) -> None:
     for threads in (1, 2):
         peers[f"spin, threads {threads}"] = (lambda t=threads: _core._benchmark_spin(rounds=SPIN_ROUNDS, threads=t), 1)
         peers[f"batch, threads {threads}"] = (lambda t=threads: batch(t), BATCH * BATCH_STEPS)
-    found = take_turns(peers, repeats=BATCH_REPEATS, clock=time.perf_counter, tick=progress("two threads", BATCH_REPEATS + 1))
+    found = take_turns(
+        peers, repeats=BATCH_REPEATS, clock=time.perf_counter, tick=progress("two threads", BATCH_REPEATS + 1)
+    )
     timings.update(found)
     speed_up = {
         kind: found[f"{kind}, threads 1"].minimum / found[f"{kind}, threads 2"].minimum for kind in ("spin", "batch")
@@ -191,7 +195,9 @@ def measure_assembly(progress, timings, checks, hashes) -> None:
     exponent = float(np.polyfit(np.log(CHAIN_LINKS), np.log(times), 1)[0])
     per_link = ", ".join(f"{1e9 * seconds / links:.0f}" for seconds, links in zip(times, CHAIN_LINKS, strict=True))
     links = ", ".join(map(str, CHAIN_LINKS))
-    checks.append(Check("assembly: exponent in links", exponent, "<=", 1.25, f"{per_link} ns per link at {links} links"))
+    checks.append(
+        Check("assembly: exponent in links", exponent, "<=", 1.25, f"{per_link} ns per link at {links} links")
+    )
     for name in ("chain of 14 links", "chain14.xml"):
         ratio = found[name].minimum / PROTOTYPE_ASSEMBLY
         checks.append(Check(f"assembly, {name} / {1e6 * PROTOTYPE_ASSEMBLY:g} us", ratio, "<=", 1.5))
