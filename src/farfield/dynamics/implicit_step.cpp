@@ -107,19 +107,24 @@ double certified_fraction(const StepContext& context, StepMemory& memory, StepSc
 }
 
 /// Halves the step, starting from `alpha`, until the objective falls enough. Where the stopping test has passed, any feasible point will do.
-bool line_search(const StepContext& context, StepScratch& s, double alpha, bool any_feasible) {
+/// Without contact the first trial is as good as certain, so its derivatives are computed at once: `evaluated` tells that they are those at s.q.
+bool line_search(const StepContext& context, StepScratch& s, double alpha, bool any_feasible, bool& evaluated) {
+    evaluated = false;
     if (!(alpha > 0.0)) return false;
-    const double value = s.objective.value();
+    const double value = s.objective.value(), noise = s.objective.energy_noise();
     const double slope = s.reduced_gradient.dot(s.reduced_step);
     for (int halving = 0; halving < kMaxHalvings; ++halving, alpha *= 0.5) {
         VectorXd& scaled = s.difference;
         scaled = alpha * s.step;
         retract(context.model, s.q, scaled, s.trial);
-        const bool accept = any_feasible && !context.contact;  // without contact every point is feasible
-        const double trial = accept ? value : s.objective.energy(s.trial);
+        const bool certain = any_feasible && !context.contact;  // without contact every point is feasible
+        const bool at_once = !certain && !context.contact && halving == 0;
+        if (at_once) s.objective.derivatives(s.trial);
+        const double trial = certain ? value : at_once ? s.objective.value() : s.objective.energy(s.trial);
         if (!std::isfinite(trial)) continue;
-        if (any_feasible || trial <= value + kArmijo * alpha * slope + s.objective.energy_noise()) {
+        if (any_feasible || trial <= value + kArmijo * alpha * slope + noise) {
             s.q.swap(s.trial);
+            evaluated = at_once;
             return true;
         }
     }
@@ -229,9 +234,10 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
     report.status = StepStatus::MaxIterations;
     const double tolerance = std::max(options.tolerance, s.objective.gradient_noise());
     double last_residual = std::numeric_limits<double>::infinity();
+    bool evaluated = false;
     while (report.iterations < options.max_iterations) {
         ++report.iterations;
-        s.objective.derivatives(s.q);
+        if (!evaluated) s.objective.derivatives(s.q);
         if (!std::isfinite(s.objective.value()) || !s.objective.gradient().allFinite()) {
             report.status = s.objective.value() > 0.0 && context.contact ? StepStatus::Intersecting : StepStatus::NonFinite;
             break;
@@ -250,7 +256,7 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
         last_residual = report.residual;
         const bool passed = arrived && (report.residual <= tolerance || at_rounding);
         const double alpha = context.contact ? certified_fraction(context, memory, s, report) : 1.0;
-        if (!line_search(context, s, alpha, passed || !arrived)) {
+        if (!line_search(context, s, alpha, passed || !arrived, evaluated)) {
             report.status = StepStatus::LineSearchFailed;
             break;
         }

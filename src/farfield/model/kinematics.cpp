@@ -99,7 +99,7 @@ void forward_kinematics(const Model& model, const Parameters& parameters, const 
         const Pose& parent = out.poses[static_cast<std::size_t>(body.parent)];
         Pose pose;
         pose.rotation = parent.rotation;
-        if (!body.orientation.isIdentity(0.0)) pose.rotation *= body.orientation;
+        if (body.turned) pose.rotation *= body.orientation;
         pose.position = parent.position + parent.rotation * parameters.attachment.row(static_cast<Eigen::Index>(i)).transpose();
         for (int j = 0; j < body.num_joints; ++j) {
             apply_joint(model.joints()[static_cast<std::size_t>(body.first_joint + j)], q, pose, out);

@@ -65,6 +65,7 @@ struct ModelBody {
     int kinematic = -1;                           ///< index among the kinematic bodies
     BodyMotion motion = BodyMotion::Dynamic;
     Eigen::Matrix3d orientation = Eigen::Matrix3d::Identity();  ///< in the parent; the position is in Parameters
+    bool turned = false;                          ///< orientation is not the identity
 };
 
 struct ModelActuator {

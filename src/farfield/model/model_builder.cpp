@@ -124,6 +124,7 @@ void ModelBuilder::add_bodies() {
         const std::string place = quoted("body", source.name);
         ModelBody body{.name = source.name, .parent = source.parent, .motion = source.motion};
         body.orientation = source.orientation.normalized().toRotationMatrix();
+        body.turned = !body.orientation.isIdentity(0.0);
         if (i == 0) {
             if (!source.joints.empty()) fail(kPlace, ": ", place, ": the world has ", source.joints.size(), " joints, expected none");
             body.motion = BodyMotion::Fixed;
