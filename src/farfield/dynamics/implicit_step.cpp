@@ -160,16 +160,18 @@ void add_difference_vjp(const Model& model, const VectorXd& delta, const VectorX
 /// lambda = E (E^T H E)^-1 E^T bar, bar = s.q_next_bar, with the exact Hessian H = s.full_hessian.
 void solve_adjoint(const Reduction& reduction, StepScratch& s) {
     if (reduction.identity) {
-        s.reduced_hessian = s.full_hessian;
         s.reduced_bar = s.q_next_bar;
     } else {
+        s.full_hessian = s.objective.hessian().selfadjointView<Eigen::Lower>();
         reduce_hessian(reduction, s);
         s.reduced_bar.noalias() = reduction.E.transpose() * s.q_next_bar;
     }
-    if (s.cholesky.compute(s.reduced_hessian)) {
+    const Eigen::MatrixXd& lower = reduction.identity ? s.objective.hessian() : s.reduced_hessian;
+    if (s.cholesky.compute(lower)) {
         s.cholesky.solve_in_place(s.reduced_bar);
     } else {
-        s.reduced_bar = s.reduced_hessian.partialPivLu().solve(s.reduced_bar).eval();
+        const Eigen::MatrixXd symmetric = lower.selfadjointView<Eigen::Lower>();
+        s.reduced_bar = symmetric.partialPivLu().solve(s.reduced_bar).eval();
     }
     if (reduction.identity) {
         s.lambda = s.reduced_bar;
@@ -277,7 +279,6 @@ void implicit_step_vjp(const StepContext& context, const State& now, const StepI
     const int n = model.num_dofs();
     s.objective.begin(context, now, input, memory.contact.get());
     s.objective.derivatives(next.q);
-    s.full_hessian = s.objective.hessian().selfadjointView<Eigen::Lower>();
 
     s.products.q_now.setZero(n);
     s.products.v_now.setZero(n);

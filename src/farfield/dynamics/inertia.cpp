@@ -27,7 +27,7 @@ Matrix3d second_moment(const MomentVector& m) {
 }
 
 /// K S for a 3x4 matrix K.
-EIGEN_STRONG_INLINE Matrix34d times_moments(const Matrix34d& K, const MomentVector& m) {
+EIGEN_ALWAYS_INLINE Matrix34d times_moments(const Matrix34d& K, const MomentVector& m) {
     const Vector3d h = m.segment<3>(1);
     Matrix34d out;
     out.leftCols<3>() = K.leftCols<3>() * second_moment(m) + K.col(3) * h.transpose();
