@@ -99,7 +99,7 @@ bench: setup
 	@$(CMAKE) --preset bench >build/bench.log || { cat build/bench.log; exit 1; }
 	@$(CMAKE) --build build/release -j $(JOBS)
 	@shopt -s nullglob; for program in build/release/benchmarks/*; do echo "-- $$program"; "$$program"; done
-	@shopt -s nullglob; for script in benchmarks/bench_*.py; do echo "-- $$script"; $(PYTHON) "$$script"; done
+	@for name in $$($(PYTHON) -m farfield.cli bench --list | cut -d' ' -f1); do echo "-- farfield bench $$name"; $(PYTHON) -m farfield.cli bench $$name; done
 
 $(VENV)/.stamp-docs: docs/requirements.lock $(LOCKED)
 	@echo "-- installing the documentation tools"

@@ -36,7 +36,7 @@ class Environment {  // restores FARFIELD_THREADS at the end of a test
 
 }  // namespace
 
-TEST_CASE("every chunk runs exactly once, for any number of threads and chunks") {
+TEST_CASE("every chunk runs exactly once, for any number of threads and chunks [threads]") {
     for (const int threads : {1, 2, 3, 8}) {
         ThreadPool pool(threads);
         CHECK(pool.size() == threads);
@@ -48,7 +48,7 @@ TEST_CASE("every chunk runs exactly once, for any number of threads and chunks")
     }
 }
 
-TEST_CASE("several threads really take part, the caller among them") {
+TEST_CASE("several threads really take part, the caller among them [threads]") {
     ThreadPool pool(3);
     std::latch all_here(3);  // would wait for ever if chunks ran one after the other
     std::vector<std::thread::id> ids(3);
@@ -61,7 +61,7 @@ TEST_CASE("several threads really take part, the caller among them") {
     CHECK(distinct.count(std::this_thread::get_id()) == 1);
 }
 
-TEST_CASE("sums over slots have the same bits for any number of threads") {
+TEST_CASE("sums over slots have the same bits for any number of threads [threads]") {
     Random random(1);
     std::vector<double> values(10000);
     for (double& value : values) value = std::exp(20.0 * normal(random));  // order matters for these
@@ -83,7 +83,7 @@ TEST_CASE("sums over slots have the same bits for any number of threads") {
     }
 }
 
-TEST_CASE("the exception of the lowest failing chunk arrives, and the pool stays usable") {
+TEST_CASE("the exception of the lowest failing chunk arrives, and the pool stays usable [threads]") {
     for (const int threads : {1, 2, 4}) {
         ThreadPool pool(threads);
         for (int repeat = 0; repeat < 50; ++repeat) {
@@ -105,7 +105,7 @@ TEST_CASE("the exception of the lowest failing chunk arrives, and the pool stays
     }
 }
 
-TEST_CASE("a nested run is serial and in order, on the thread of its chunk") {
+TEST_CASE("a nested run is serial and in order, on the thread of its chunk [threads]") {
     ThreadPool pool(4), other(2);
     std::vector<int> bad(8, 0);
     std::vector<std::vector<int>> order(8);
@@ -129,14 +129,14 @@ TEST_CASE("a nested run is serial and in order, on the thread of its chunk") {
           }) == "0");
 }
 
-TEST_CASE("a run of a single chunk leaves the pool to runs inside it") {
+TEST_CASE("a run of a single chunk leaves the pool to runs inside it [threads]") {
     ThreadPool pool(2);
     std::latch both_here(2);
     pool.run(1, [&](int) { pool.run(2, [&](int) { both_here.arrive_and_wait(); }); });
     CHECK(both_here.try_wait());
 }
 
-TEST_CASE("two callers at once: both finish") {
+TEST_CASE("two callers at once: both finish [threads]") {
     ThreadPool pool(3);
     std::vector<std::atomic<int>> counts(4);
     std::vector<std::jthread> callers;
@@ -149,14 +149,14 @@ TEST_CASE("two callers at once: both finish") {
     for (const auto& count : counts) CHECK(count == 1400);
 }
 
-TEST_CASE("many small runs") {
+TEST_CASE("many small runs [threads]") {
     ThreadPool pool(3);
     std::vector<int> slots(4, 0);
     for (int i = 0; i < 20000; ++i) pool.run(4, [&](int chunk) { ++slots[static_cast<std::size_t>(chunk)]; });
     CHECK(slots == std::vector<int>(4, 20000));
 }
 
-TEST_CASE("pools come and go") {
+TEST_CASE("pools come and go [threads]") {
     for (int i = 0; i < 200; ++i) {
         ThreadPool pool(3);
         std::atomic<int> count = 0;
@@ -165,7 +165,7 @@ TEST_CASE("pools come and go") {
     }
 }
 
-TEST_CASE("thread counts are checked") {
+TEST_CASE("thread counts are checked [threads]") {
     CHECK(error_of([] { ThreadPool pool(0); }) == "ThreadPool: threads 0, expected 1 to 1024");
     CHECK(error_of([] { ThreadPool pool(-3); }).find("-3") != std::string::npos);
     {

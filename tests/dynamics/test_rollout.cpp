@@ -180,7 +180,7 @@ TEST_CASE("rollout vjp refuses an unconverged trajectory, and says where") {
     CHECK_NOTHROW((void)rollout_vjp(t, LossPartials{}, {.allow_unconverged = true}));
 }
 
-TEST_CASE("rollout batches have the same bits for 1, 2 and 4 threads") {
+TEST_CASE("rollout batches have the same bits for 1, 2 and 4 threads [threads]") {
     const Experiment e(testing::zoo(2), 2, 20);
     std::vector<RolloutInput> inputs;
     Random random(3);
