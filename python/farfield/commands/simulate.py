@@ -47,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
     model, parameters = ff.load(args.file)
     for warning in model.warnings:
         print(f"warning: {warning}", file=sys.stderr)
+    if contact is None and model.contact_pairs:
+        print("warning: contact is off, bodies pass through each other; turn it on with --contact longrange", file=sys.stderr)
     state, control = start_state(model, args.key)
     name = Path(args.file).stem
     folder = RunDir.create(f"simulate-{name}", options=_options(args), path=args.out)
