@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/contact/longrange/lagged_friction.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace farfield::contact::longrange {
 
 namespace {
@@ -25,22 +28,47 @@ void add_height(const HalfSpaceFrame& frame, const Vector3d& arm, double adjoint
     normal += adjoint * (arm - frame.origin_plane);
 }
 
+/// Loads and places of eight leaves; unused lanes of `from` repeat a leaf.
+void lag_chunk(const PairChunk& from, const double (&scale)[kChunkPairs], FrictionForm form, PlaneChunk& to) {
+    double length[kChunkPairs];
+    for (std::size_t i = 0; i < kChunkPairs; ++i) {
+        const double x = from.plane[0][i], y = from.plane[1][i], z = from.plane[2][i];
+        length[i] = std::sqrt(x * x + y * y + z * z);
+    }
+    for (std::size_t c = 0; c < 3; ++c) {
+        for (std::size_t i = 0; i < kChunkPairs; ++i) to.normal[c][i] = from.plane[c][i] / length[i];
+    }
+    const double projected = form == FrictionForm::Projected ? 1.0 : 0.0;
+    for (std::size_t k = 0; k < 6; ++k) {
+        double depth[kChunkPairs];
+        const auto *x = &from.arms[3 * k], *x0 = &from.arms[0], *n = &from.plane[0];
+        for (std::size_t i = 0; i < kChunkPairs; ++i) {
+            const double height = n[0][i] * (x[0][i] - x0[0][i]) + n[1][i] * (x[1][i] - x0[1][i]) +
+                                  n[2][i] * (x[2][i] - x0[2][i]) + n[3][i];  // sigma s
+            to.load[k][i] = scale[i] * length[i] / (height * height);
+            depth[i] = projected * height / length[i];
+        }
+        for (std::size_t c = 0; c < 3; ++c) {
+            for (std::size_t i = 0; i < kChunkPairs; ++i)
+                to.position[3 * k + c][i] = x[c][i] - depth[i] * to.normal[c][i];
+        }
+    }
+}
+
 }  // namespace
 
-LaggedContact lag_contact(const PairWork& work, std::size_t leaf, FrictionForm form) {
-    const TrianglePair arms = work.batch.arms(leaf);
-    const SlackPlane plane = work.batch.plane(leaf);
-    const double length = plane.normal.norm(), scale = work.leaves[leaf].weight * work.leaves[leaf].share;
-    LaggedContact contact;
-    contact.normal = plane.normal / length;
-    for (int k = 0; k < 6; ++k) {
-        const double height = plane.normal.dot(arms.col(k) - arms.col(0)) + plane.slack;  // sigma s
-        FrictionPoint& point = contact.points[at(k)];
-        point.load = scale * length / (height * height);
-        point.position = arms.col(k);
-        if (form == FrictionForm::Projected) point.position -= height / length * contact.normal;
+void lag_mesh_pair(const PairFrame& frame, const PairWork& work, FrictionForm form, LaggedMeshPair& lagged) {
+    static_assert(kChunkPlanes == kChunkPairs);
+    lagged.frame = frame;
+    lagged.planes.resize(work.leaves.size());
+    for (std::size_t c = 0; c < work.batch.num_chunks(); ++c) {
+        const std::size_t first = c * kChunkPairs, used = std::min(kChunkPairs, work.leaves.size() - first);
+        double scale[kChunkPairs] = {};
+        for (std::size_t lane = 0; lane < used; ++lane)
+            scale[lane] = work.leaves[first + lane].weight * work.leaves[first + lane].share;
+        lag_chunk(work.batch.chunks()[c], scale, form, lagged.planes.chunks()[c]);
     }
-    return contact;
+    prepare_planes(lagged.planes);
 }
 
 void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential,

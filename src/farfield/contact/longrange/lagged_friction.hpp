@@ -13,21 +13,14 @@
 #include "farfield/contact/longrange/half_space_work.hpp"
 #include "farfield/contact/longrange/options.hpp"
 #include "farfield/contact/longrange/pair_work.hpp"
-#include "farfield/contact/plane_friction/plane_friction.hpp"
+#include "farfield/contact/plane_friction/plane_lanes.hpp"
 
 namespace farfield::contact::longrange {
 
-struct LaggedContact {
-    Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();
-    std::array<FrictionPoint, 6> points;
-
-    [[nodiscard]] PlaneContact plane() const { return {normal, points, 3}; }
-};
-
-/// All of one mesh pair.
+/// All of one mesh pair: plane k is that of leaf k.
 struct LaggedMeshPair {
     PairFrame frame;
-    std::vector<LaggedContact> contacts;
+    PlaneBatch planes;
 };
 
 /// All of one mesh above one half-space.
@@ -38,8 +31,8 @@ struct LaggedHalfSpace {
     [[nodiscard]] PlaneContact plane() const { return {frame.normal, points, points.size()}; }
 };
 
-/// A leaf of solved work.
-[[nodiscard]] LaggedContact lag_contact(const PairWork& work, std::size_t leaf, FrictionForm form);
+/// All leaves of solved work.
+void lag_mesh_pair(const PairFrame& frame, const PairWork& work, FrictionForm form, LaggedMeshPair& lagged);
 void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential,
                     FrictionForm form, LaggedHalfSpace& lagged);
 

@@ -83,10 +83,8 @@ void LongRange::pair_energy(const Placed& p, bool with_friction, Memory& memory,
     if (!with_friction) return;
     const BodyMotion a = motion(memory.previous[at(p.a)], *p.pose_a, own.mesh_friction.frame.origin_a);
     const BodyMotion b = motion(memory.previous[at(p.b)], *p.pose_b, own.mesh_friction.frame.origin_b);
-    const SlipModel model = slip_model(memory.dt, false);
-    for (const LaggedContact& contact : own.mesh_friction.contacts) {
-        result.friction += friction_energy(contact.plane(), a, b, model);
-    }
+    result.friction +=
+        solve_planes(own.mesh_friction.planes, a, b, slip_model(memory.dt, false), options_.energy_tolerance);
 }
 
 void LongRange::pair_derivatives(const Placed& p, double weight, double coefficient, Memory& memory,
@@ -139,9 +137,9 @@ void LongRange::pair_derivatives(const Placed& p, double weight, double coeffici
             FrictionSum friction;
             const BodyMotion a = motion(memory.previous[at(p.a)], *p.pose_a, own.mesh_friction.frame.origin_a);
             const BodyMotion b = motion(memory.previous[at(p.b)], *p.pose_b, own.mesh_friction.frame.origin_b);
-            for (const LaggedContact& contact : own.mesh_friction.contacts) {
-                add_friction(contact.plane(), a, b, slip_model(memory.dt, false), friction);
-            }
+            const SlipModel model = slip_model(memory.dt, false);
+            friction.energy = solve_planes(own.mesh_friction.planes, a, b, model, kPlaneTolerance);
+            add_planes(own.mesh_friction.planes, a, b, model, friction);
             add_in_pair_order(true, weight * coefficient, friction.gradient, friction.hessian, gradient, block.hessian);
             result.friction += friction.energy;
         }
@@ -176,11 +174,7 @@ void LongRange::pair_lag(const Placed& p, Memory& memory, PairScratch& scratch) 
                       own.planes, work)) {
         refuse_touching(p, 0.5 * (p.pose_a->position + p.pose_b->position - frame.origin_a - frame.origin_b));
     }
-    own.mesh_friction.frame = frame;
-    own.mesh_friction.contacts.clear();
-    for (std::size_t k = 0; k < work.leaves.size(); ++k) {
-        own.mesh_friction.contacts.push_back(lag_contact(work, k, options_.friction));
-    }
+    lag_mesh_pair(frame, work, options_.friction, own.mesh_friction);
 }
 
 void LongRange::pair_contact_vjp(const Placed& p, const std::vector<Vector6d>& twists, Memory& memory,
@@ -205,11 +199,14 @@ void LongRange::pair_friction_vjp(const Placed& now, const Placed& start, double
         const BodyMotion a = motion(*start.pose_a, *now.pose_a, frame.origin_a);
         const BodyMotion b = motion(*start.pose_b, *now.pose_b, frame.origin_b);
         const SlipModel model = slip_model(dt, false);
+        PlaneBatch& planes = own.mesh_friction.planes;
+        static_cast<void>(solve_planes(planes, a, b, model, kPlaneTolerance));
         scratch.band_weights.assign(scratch.work.bands.size(), 0.0);
-        for (std::size_t k = 0; k < scratch.work.leaves.size(); ++k) {
+        for (std::size_t k = 0; k < planes.size(); ++k) {
+            const std::array<FrictionPoint, 6> lagged = planes.points(k);
             std::array<FrictionPoint, 6> points;
             const FrictionAdjoint adjoint =
-                friction_vjp(own.mesh_friction.contacts[k].plane(), a, b, model, twist_a, twist_b, points);
+                friction_vjp_at(planes.motion(k), {planes.normal(k), lagged, 3}, a, b, model, twist_a, twist_b, points);
             result.friction_phi += adjoint.phi;
             previous.a += adjoint.previous_a;
             previous.b += adjoint.previous_b;

@@ -87,9 +87,10 @@ class PlaneProblem {
         hessian(2, 2) += spin_stiffness();
     }
 
-    /// load * d2psi/dw2
-    static Matrix2d curvature(const Vector2d& w, double psi, double load) {
-        return load / psi * (Matrix2d::Identity() - w * w.transpose() / (psi * psi));
+    /// load * d2psi/dw2 = load (eps 1 + p p^T) / psi^3, p = (-w_y, w_x): no cancellation, however fast the slip
+    [[nodiscard]] Matrix2d curvature(const Vector2d& w, double psi, double load) const {
+        const Vector2d across(-w.y(), w.x());
+        return load / (psi * psi * psi) * (model_.smoothing * Matrix2d::Identity() + across * across.transpose());
     }
 
     [[nodiscard]] Eigen::Matrix<double, 2, 3> row_of(std::size_t m) const {
@@ -144,6 +145,71 @@ Vector6d wrench_of(const Vector3d& force, const Vector3d& arm) {
     return wrench;
 }
 
+/// What the adjoint needs of one point: how the twists move it, its slip, psi, and the rows of its slip by q.
+struct TwistedPoint {
+    Vector3d displacement, delta;
+    Vector2d w, rate;  // rate = B^T delta / dt
+    double psi;
+    Eigen::Matrix<double, 2, 3> row;
+
+    TwistedPoint(const PlaneProblem& problem, const Vector3d& q, std::size_t m, const Vector3d& y,
+                 const SlipModel& model, const Vector6d& twist) {
+        const BodyMotion& body = problem.body(m);
+        displacement = body.displacement(y);
+        delta = twist.head<3>() + twist.tail<3>().cross(displacement - body.shift + (y - body.origin));
+        row = problem.row_of(m);
+        w = problem.basis.transpose() * displacement / model.dt - row * q;
+        rate = problem.basis.transpose() * delta / model.dt;
+        psi = std::sqrt(w.squaredNorm() + model.smoothing);
+    }
+};
+
+/// phi = d/ds D(x + s delta). Its derivative by a parameter is d/ds of the explicit partial derivative of D, with q moving too.
+FrictionAdjoint adjoint_at(const PlaneProblem& problem, const Vector3d& q, const PlaneContact& contact,
+                           const SlipModel& model, const Vector6d& twist_a, const Vector6d& twist_b,
+                           std::span<FrictionPoint> points) {
+    FARFIELD_ASSERT(points.size() == contact.points.size());
+    const Vector3d& n = contact.normal;
+    const double omega = q[2] / problem.arm, dt = model.dt;
+    const auto twisted = [&](std::size_t m) {
+        return TwistedPoint(problem, q, m, contact.points[m].position, model, m < contact.split ? twist_a : twist_b);
+    };
+    Vector3d right = Vector3d::Zero();
+    Matrix3d q_hessian = Matrix3d::Zero();
+    q_hessian(2, 2) = problem.spin_stiffness();
+    for (std::size_t m = 0; m < contact.points.size(); ++m) {
+        const TwistedPoint at = twisted(m);
+        const Eigen::Matrix<double, 3, 2> pressed =
+            at.row.transpose() * problem.curvature(at.w, at.psi, contact.points[m].load * dt);
+        q_hessian += pressed * at.row;
+        right += pressed * at.rate;
+    }
+    const Vector3d dq = q_hessian.ldlt().solve(right);
+    const double domega = dq[2] / problem.arm;
+    FrictionAdjoint out;
+    for (std::size_t m = 0; m < contact.points.size(); ++m) {
+        const TwistedPoint at = twisted(m);
+        const BodyMotion& body = problem.body(m);
+        const Vector3d &y = contact.points[m].position, r = y - problem.center;
+        const Vector2d dw = at.rate - at.row * dq;
+        const double load = contact.points[m].load;
+        const Vector3d force = load / at.psi * (problem.basis * at.w);  // dD/dx
+        const Vector3d force_rate = problem.basis * (problem.curvature(at.w, at.psi, load) * dw);
+        out.phi += force.dot(at.delta);
+        points[m].load = dt * at.w.dot(dw) / at.psi + model.spin * dt * omega * domega;
+        // through w: the spin's arm, and the normal in B and in n x r
+        points[m].position = -dt * (domega * force + omega * force_rate).cross(n);
+        out.normal -= n.dot(at.displacement) * force_rate + n.dot(at.delta) * force +
+                      dt * r.cross(omega * force_rate + domega * force);
+        // through x = T_now T_start^-1 y: x moves by turn (dy - v - w x (y - origin)), and so does delta
+        const Vector3d spin = m < contact.split ? twist_a.tail<3>() : twist_b.tail<3>();
+        const Vector3d back = body.turn.transpose() * (force_rate + force.cross(spin));
+        points[m].position += back - force_rate;
+        (m < contact.split ? out.previous_a : out.previous_b) -= wrench_of(back, y - body.origin);
+    }
+    return out;
+}
+
 }  // namespace
 
 Basis tangents(const Vector3d& normal) {
@@ -180,7 +246,7 @@ void add_friction(const PlaneContact& contact, const BodyMotion& a, const BodyMo
         sum.gradient.segment<6>(first) += wrench_of(force, arm);
         Eigen::Matrix<double, 6, 2> lever;  // d(tangential position)/d(v, w), transposed
         lever << problem.basis, hat(arm) * problem.basis;
-        const Matrix2d k = PlaneProblem::curvature(w, psi, load * model.dt);
+        const Matrix2d k = problem.curvature(w, psi, load * model.dt);
         sum.hessian.block<6, 6>(first, first) += lever * (k / (model.dt * model.dt)) * lever.transpose();
         mixed.middleRows<6>(first) -= lever * (k / model.dt) * problem.row_of(m);
         sum.hessian.block<3, 3>(first + 3, first + 3) +=
@@ -193,50 +259,20 @@ void add_friction(const PlaneContact& contact, const BodyMotion& a, const BodyMo
 FrictionAdjoint friction_vjp(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b,
                              const SlipModel& model, const Vector6d& twist_a, const Vector6d& twist_b,
                              std::span<FrictionPoint> points) {
-    FARFIELD_ASSERT(points.size() == contact.points.size());
-    FrictionAdjoint out;
     for (FrictionPoint& point : points) point = {};
-    if (is_idle(contact)) return out;
+    if (is_idle(contact)) return {};
     const PlaneProblem problem(contact, a, b, model);
-    const Vector3d q = problem.minimise(), &n = contact.normal;
-    const double omega = q[2] / problem.arm, dt = model.dt;
-    Vector3d q_gradient, right = Vector3d::Zero();
-    Matrix3d q_hessian;
-    problem.derivatives(q, q_gradient, q_hessian);
+    return adjoint_at(problem, problem.minimise(), contact, model, twist_a, twist_b, points);
+}
 
-    const auto direction = [&](std::size_t m) -> Vector3d {  // delta_m: how the twists move x_m
-        const Vector6d& twist = m < contact.split ? twist_a : twist_b;
-        return twist.head<3>() + twist.tail<3>().cross(problem.body(m).arm(contact.points[m].position));
-    };
-    for (std::size_t m = 0; m < contact.points.size(); ++m) {
-        const Vector2d w = problem.slip(m, q);
-        const double psi = std::sqrt(w.squaredNorm() + model.smoothing);
-        right += problem.row_of(m).transpose() * PlaneProblem::curvature(w, psi, contact.points[m].load * dt) *
-                 (problem.basis.transpose() * direction(m)) / dt;
-    }
-    // phi = d/ds D(x + s delta). Its derivative by a parameter is d/ds of the explicit partial derivative of D, with q moving too.
-    const Vector3d dq = q_hessian.ldlt().solve(right);
-    const double domega = dq[2] / problem.arm;
-    for (std::size_t m = 0; m < contact.points.size(); ++m) {
-        const BodyMotion& body = problem.body(m);
-        const Vector3d &y = contact.points[m].position, delta = direction(m), r = y - problem.center;
-        const Vector2d w = problem.slip(m, q), dw = problem.basis.transpose() * delta / dt - problem.row_of(m) * dq;
-        const double psi = std::sqrt(w.squaredNorm() + model.smoothing), load = contact.points[m].load;
-        const Vector3d force = load / psi * (problem.basis * w);  // dD/dx
-        const Vector3d force_rate = problem.basis * (PlaneProblem::curvature(w, psi, load) * dw);
-        out.phi += force.dot(delta);
-        points[m].load = dt * w.dot(dw) / psi + model.spin * dt * omega * domega;
-        // through w: the spin's arm, and the normal in B and in n x r
-        points[m].position = -dt * (domega * force + omega * force_rate).cross(n);
-        out.normal -= n.dot(body.displacement(y)) * force_rate + n.dot(delta) * force +
-                      dt * r.cross(omega * force_rate + domega * force);
-        // through x = T_now T_start^-1 y: x moves by turn (dy - v - w x (y - origin)), and so does delta
-        const Vector3d& spin = m < contact.split ? twist_a.tail<3>() : twist_b.tail<3>();
-        const Vector3d back = body.turn.transpose() * (force_rate + force.cross(spin));
-        points[m].position += back - force_rate;
-        (m < contact.split ? out.previous_a : out.previous_b) -= wrench_of(back, y - body.origin);
-    }
-    return out;
+FrictionAdjoint friction_vjp_at(const PlaneMotion& motion, const PlaneContact& contact, const BodyMotion& a,
+                                const BodyMotion& b, const SlipModel& model, const Vector6d& twist_a,
+                                const Vector6d& twist_b, std::span<FrictionPoint> points) {
+    for (FrictionPoint& point : points) point = {};
+    if (is_idle(contact)) return {};
+    const PlaneProblem problem(contact, a, b, model);
+    const Vector3d q(motion.u.x(), motion.u.y(), motion.omega * problem.arm);
+    return adjoint_at(problem, q, contact, model, twist_a, twist_b, points);
 }
 
 }  // namespace farfield::contact

@@ -32,7 +32,9 @@ struct BodyMotion {
     Eigen::Vector3d shift = Eigen::Vector3d::Zero();     ///< p_now - p_start
 
     [[nodiscard]] Eigen::Vector3d arm(const Eigen::Vector3d& y) const { return turn * (y - origin); }  ///< x - p_now
-    [[nodiscard]] Eigen::Vector3d displacement(const Eigen::Vector3d& y) const { return arm(y) - (y - origin) + shift; }
+    [[nodiscard]] Eigen::Vector3d displacement(const Eigen::Vector3d& y) const {                       ///< x - y
+        return (turn - Eigen::Matrix3d::Identity()) * (y - origin) + shift;  // difference first: small turns stay exact
+    }
 };
 
 struct SlipModel {
@@ -80,5 +82,10 @@ struct FrictionAdjoint {
 [[nodiscard]] FrictionAdjoint friction_vjp(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b,
                                            const SlipModel& model, const Vector6d& twist_a, const Vector6d& twist_b,
                                            std::span<FrictionPoint> points);
+/// The same where the plane's motion at the minimum, about the loads' centroid, is known.
+[[nodiscard]] FrictionAdjoint friction_vjp_at(const PlaneMotion& motion, const PlaneContact& contact,
+                                              const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
+                                              const Vector6d& twist_a, const Vector6d& twist_b,
+                                              std::span<FrictionPoint> points);
 
 }  // namespace farfield::contact

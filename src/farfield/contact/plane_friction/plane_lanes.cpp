@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/contact/plane_friction/plane_lanes.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "farfield/math/rotation.hpp"
+
+// Per-target bodies. AVX3_DL brings nothing to this arithmetic over AVX3; sizeless vectors cannot be members.
+#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "farfield/contact/plane_friction/plane_lanes.cpp"
+#include <hwy/foreach_target.h>
+// The loop over targets must come first.
+#include "farfield/contact/plane_friction/plane_derivatives-inl.hpp"
+#include "farfield/contact/plane_friction/plane_newton-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace farfield::contact::HWY_NAMESPACE {
+
+// Two vectors at a time hide the latency of roots and divisions; eight lanes fill the chunk alone.
+using PlaneGroup = std::conditional_t<(kLanes < kChunkPlanes), Wide, Real>;
+
+void solve_chunks(PlaneChunk* chunks, size_t count, const PlainMotion (&bodies)[2], const SlipModel& model,
+                  double tolerance) {
+    for (size_t k = 0; k < count; ++k) {
+        for (size_t lane = 0; lane < kChunkPlanes; lane += PlaneGroup::kWidth)
+            solve_group<PlaneGroup>(chunks[k], lane, bodies, model, tolerance);
+    }
+}
+
+void prepare_chunks(PlaneChunk* chunks, size_t count) {
+    for (size_t k = 0; k < count; ++k) {
+        for (size_t lane = 0; lane < kChunkPlanes; lane += Real::kWidth) prepare_group<Real>(chunks[k], lane);
+    }
+}
+
+/// Reduces the lanes in order.
+void add_chunks(const PlaneChunk* chunks, size_t count, const PlainMotion (&bodies)[2], const SlipModel& model,
+                double* totals) {
+    Real sums[kNumPlaneSums];
+    for (Real& v : sums) v = Real::set(0.0);
+    for (size_t k = 0; k < count; ++k) {
+        for (size_t lane = 0; lane < kChunkPlanes; lane += Real::kWidth)
+            add_group<Real>(chunks[k], lane, bodies, model, sums);
+    }
+    alignas(64) double lanes[Real::kWidth];
+    for (size_t i = 0; i < kNumPlaneSums; ++i) {
+        sums[i].store(lanes);
+        for (const double v : lanes) totals[i] += v;
+    }
+}
+
+}  // namespace farfield::contact::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace farfield::contact {
+
+HWY_EXPORT(prepare_chunks);
+HWY_EXPORT(solve_chunks);
+HWY_EXPORT(add_chunks);
+
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+PlainMotion plain(const BodyMotion& body) {
+    PlainMotion out;
+    for (Eigen::Index i = 0; i < 3; ++i) {
+        out.origin[i] = body.origin[i];
+        out.shift[i] = body.shift[i];
+        for (Eigen::Index j = 0; j < 3; ++j) {
+            out.turn[3 * i + j] = body.turn(i, j);
+            out.change[3 * i + j] = body.turn(i, j) - (i == j ? 1.0 : 0.0);
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+void PlaneBatch::resize(std::size_t planes) {
+    chunks_.resize(std::max(chunks_.size(), (planes + kChunkPlanes - 1) / kChunkPlanes));
+    size_ = planes;
+}
+
+std::size_t PlaneBatch::add(const Vector3d& normal, const std::array<FrictionPoint, 6>& points) {
+    if (size_ == chunks_.size() * kChunkPlanes) chunks_.emplace_back();
+    PlaneChunk& to = chunks_[size_ / kChunkPlanes];
+    const std::size_t lane = size_ % kChunkPlanes;
+    for (Eigen::Index c = 0; c < 3; ++c) to.normal[c][lane] = normal[c];
+    for (std::size_t m = 0; m < 6; ++m) {
+        for (std::size_t c = 0; c < 3; ++c)
+            to.position[3 * m + c][lane] = points[m].position[static_cast<Eigen::Index>(c)];
+        to.load[m][lane] = points[m].load;
+    }
+    return size_++;
+}
+
+Vector3d PlaneBatch::normal(std::size_t i) const {
+    const auto& rows = chunk(i).normal;
+    const std::size_t lane = i % kChunkPlanes;
+    return {rows[0][lane], rows[1][lane], rows[2][lane]};
+}
+
+std::array<FrictionPoint, 6> PlaneBatch::points(std::size_t i) const {
+    const PlaneChunk& from = chunk(i);
+    const std::size_t lane = i % kChunkPlanes;
+    std::array<FrictionPoint, 6> points;
+    for (std::size_t m = 0; m < 6; ++m) {
+        points[m] = {{from.position[3 * m][lane], from.position[3 * m + 1][lane], from.position[3 * m + 2][lane]},
+                     from.load[m][lane]};
+    }
+    return points;
+}
+
+PlaneMotion PlaneBatch::motion(std::size_t i) const {
+    const PlaneChunk& from = chunk(i);
+    const std::size_t lane = i % kChunkPlanes;
+    return {{from.motion[0][lane], from.motion[1][lane]}, from.motion[2][lane] / from.radius[lane], iterations(i)};
+}
+
+void prepare_planes(PlaneBatch& batch) {
+    for (std::size_t i = batch.size(); i < batch.num_chunks() * kChunkPlanes; ++i) {
+        PlaneChunk& chunk = batch.chunks()[i / kChunkPlanes];
+        const std::size_t lane = i % kChunkPlanes;
+        for (auto& row : chunk.position) row[lane] = 0.0;
+        for (auto& row : chunk.load) row[lane] = 0.0;
+        for (std::size_t c = 0; c < 3; ++c) chunk.normal[c][lane] = c == 2 ? 1.0 : 0.0;
+    }
+    HWY_DYNAMIC_DISPATCH(prepare_chunks)(batch.chunks(), batch.num_chunks());
+}
+
+double solve_planes(PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
+                    double tolerance) {
+    const PlainMotion bodies[2] = {plain(a), plain(b)};
+    HWY_DYNAMIC_DISPATCH(solve_chunks)(batch.chunks(), batch.num_chunks(), bodies, model, tolerance);
+    double energy = 0.0;
+    for (std::size_t i = 0; i < batch.size(); ++i) energy += batch.energy(i);
+    return energy;
+}
+
+void add_planes(const PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
+                FrictionSum& sum) {
+    const PlainMotion bodies[2] = {plain(a), plain(b)};
+    std::array<double, 3 + 9 + 9 + 45> totals{};
+    HWY_DYNAMIC_DISPATCH(add_chunks)(batch.chunks(), batch.num_chunks(), bodies, model, totals.data());
+    const Vector3d force(totals[0], totals[1], totals[2]);
+    sum.gradient.segment<3>(0) += force;
+    sum.gradient.segment<3>(6) -= force;
+    Eigen::Matrix<double, 9, 9> reduced;
+    std::size_t entry = 21;
+    for (Eigen::Index i = 0; i < 9; ++i) {
+        for (Eigen::Index j = i; j < 9; ++j, ++entry) reduced(i, j) = reduced(j, i) = totals[entry] / model.dt;
+    }
+    Eigen::Matrix<double, 12, 9> spread =
+        Eigen::Matrix<double, 12, 9>::Zero();  // from (v_a, w_a, v_b, w_b), v_b = -v_a
+    spread.block<6, 6>(0, 0).setIdentity();
+    spread.block<3, 3>(6, 0) = -Matrix3d::Identity();
+    spread.block<3, 3>(9, 6).setIdentity();
+    sum.hessian += spread * reduced * spread.transpose();
+    for (const Eigen::Index body : {0, 1}) {
+        const Matrix3d g = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(&totals[body == 0 ? 3 : 12]);
+        const Eigen::Index first = 6 * body + 3;
+        sum.gradient.segment<3>(first) += axial(g);
+        sum.hessian.block<3, 3>(first, first) += 0.5 * (g + g.transpose()) - g.trace() * Matrix3d::Identity();
+    }
+}
+
+}  // namespace farfield::contact
+#endif  // HWY_ONCE

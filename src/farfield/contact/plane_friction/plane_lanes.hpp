@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Lagged friction of many planes between the same two bodies at once, in SIMD lanes chosen at run time.
+///
+/// Same problem as plane_friction.hpp for planes of exactly six points, the first three on body A; energies and derivatives agree
+/// with it to rounding. A plane's bits depend on its own input, on where its last search ended and on the SIMD target, never on its
+/// neighbours. Planes whose loads sum to less than 1e-290 count as idle.
+///
+/// Usage:   batch.clear(); batch.add(normal, points) ...; prepare_planes(batch);          at the start of a step
+///          solve_planes(batch, a, b, model, tolerance); add_planes(batch, a, b, model, sum);   for every motion of the bodies
+/// The loads' centroid c is the centre of spin and their radius of gyration the unit of length, so that weighted least squares is a
+/// weighted mean. Each search starts there, displaced by as much as the last one ended away from it.
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "farfield/contact/plane_friction/plane_friction.hpp"
+
+namespace farfield::contact {
+
+inline constexpr std::size_t kChunkPlanes = 8;
+inline constexpr double kPlaneTolerance =
+    1e-14;  ///< of the smallest possible energy, on the decrement before the last step
+
+/// Eight planes, structure of arrays. Row 3 m + c of `position` is coordinate c of point m.
+struct alignas(64) PlaneChunk {
+    double normal[3][kChunkPlanes];
+    double position[18][kChunkPlanes];
+    double load[6][kChunkPlanes];
+    double tangent[3][kChunkPlanes];  ///< b0; b1 = n x b0
+    double spin[12][kChunkPlanes];    ///< rows 2 m + i: B^T (n x (y_m - c)) / radius
+    double share[kChunkPlanes];       ///< 1 / sum of loads, 0 when idle
+    double radius[kChunkPlanes];      ///< of gyration, 1 when all points coincide
+    double pinned[kChunkPlanes];      ///< 1 when all points coincide, so that the spin does nothing
+    double motion[3][kChunkPlanes];   ///< (u, omega radius) at the minimum
+    double offset[3][kChunkPlanes];   ///< the same relative to least squares: where the next search starts
+    double energy[kChunkPlanes];
+    double iterations[kChunkPlanes];
+};
+
+/// A BodyMotion as the kernels read it: matrices row major, change = turn - 1.
+struct PlainMotion {
+    double turn[9], change[9], origin[3], shift[3];
+};
+
+/// Growing list of planes. Storage is kept by clear().
+class PlaneBatch {
+ public:
+    void clear() { size_ = 0; }
+    /// For callers that fill normal, position and load of whole chunks.
+    void resize(std::size_t planes);
+    [[nodiscard]] std::size_t size() const { return size_; }
+    std::size_t add(const Eigen::Vector3d& normal, const std::array<FrictionPoint, 6>& points);
+
+    [[nodiscard]] Eigen::Vector3d normal(std::size_t i) const;
+    [[nodiscard]] std::array<FrictionPoint, 6> points(std::size_t i) const;
+    [[nodiscard]] double energy(std::size_t i) const { return chunk(i).energy[i % kChunkPlanes]; }
+    [[nodiscard]] int iterations(std::size_t i) const {
+        return static_cast<int>(chunk(i).iterations[i % kChunkPlanes]);
+    }
+    /// The plane's motion at the minimum, after solve_planes, in the basis tangents(normal).
+    [[nodiscard]] PlaneMotion motion(std::size_t i) const;
+
+    [[nodiscard]] PlaneChunk* chunks() { return chunks_.data(); }
+    [[nodiscard]] const PlaneChunk* chunks() const { return chunks_.data(); }
+    [[nodiscard]] std::size_t num_chunks() const { return (size_ + kChunkPlanes - 1) / kChunkPlanes; }
+
+ private:
+    [[nodiscard]] const PlaneChunk& chunk(std::size_t i) const { return chunks_[i / kChunkPlanes]; }
+
+    std::vector<PlaneChunk> chunks_;
+    std::size_t size_ = 0;
+};
+
+/// Pads the last chunk with idle planes and derives what depends on the lagged state only. Searches start from least squares again.
+void prepare_planes(PlaneBatch& batch);
+
+/// Minimises over every plane's motion and returns the sum of energies.
+double solve_planes(PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
+                    double tolerance);
+
+/// After solve_planes with kPlaneTolerance at the same motions: adds derivatives, not the energy.
+void add_planes(const PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
+                FrictionSum& sum);
+
+}  // namespace farfield::contact
