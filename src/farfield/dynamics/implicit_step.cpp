@@ -131,6 +131,19 @@ bool line_search(const StepContext& context, StepScratch& s, double alpha, bool 
     return false;
 }
 
+/// Moves the start of Newton's method from where the step starts to where inertia leads, when the way there is free. From the former
+/// friction looks as if nothing slid, and its stiffness turns the first direction of a sliding body towards what it slides on.
+void start_from_inertia(const StepContext& context, const State& now, StepMemory& memory, StepScratch& s, StepReport& report) {
+    s.step = context.options.dt * now.v;
+    s.objective.place(s.q);
+    const CollisionFilter::Result way = context.filter->max_step(s.objective.kinematics(), s.step, {}, memory.filter);
+    if (way.alpha < 1.0) return;
+    retract(context.model, now.q, s.step, s.trial);
+    if (!std::isfinite(s.objective.energy(s.trial))) return;
+    s.q.swap(s.trial);
+    report.min_gap = way.certified_gap;
+}
+
 void set_end(const StepContext& context, const State& now, StepScratch& s, State& next, StepReport& report) {
     const Model& model = context.model;
     next.q = s.q;
@@ -232,6 +245,8 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
         }
         retract(model, now.q, s.step, s.trial);
         s.q.swap(s.trial);
+    } else if (context.filter && !scripted) {
+        start_from_inertia(context, now, memory, s, report);
     }
     report.status = StepStatus::MaxIterations;
     const double tolerance = std::max(options.tolerance, s.objective.gradient_noise());

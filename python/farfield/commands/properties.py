@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`farfield properties`: what every contact model promises, measured."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quick", action="store_true", help="fewer random pairs")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random pairs (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
+    parser.add_argument("--quiet", action="store_true", help="no summary")
+
+
+def run(args: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from farfield.properties import MODELS, QUICK, Settings, measure, to_dict
+    from farfield.runs import dump_json
+
+    settings = replace(QUICK if args.quick else Settings(), seed=args.seed)
+    findings = {name: measure(row, settings) for name, row in MODELS.items()}
+    if args.json:
+        print(dump_json(to_dict(findings)))
+    elif not args.quiet:
+        _print_scorecard(findings)
+    kept = all(findings[name][key].passed for name, row in MODELS.items() for key in row.expected)
+    return 0 if kept else 1
+
+
+def _print_scorecard(findings: dict) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from farfield.properties import MODELS
+
+    table = Table(title="Properties of contact models", title_justify="left")
+    for column in ("model", "property", "", "worst figure found"):
+        table.add_column(column)
+    for name, found in findings.items():
+        for key, finding in found.items():
+            verdict = "yes" if finding.passed else "NO" if key in MODELS[name].expected else "no, as expected"
+            table.add_row(name, key.replace("_", "-"), verdict, finding.worst)
+    Console(stderr=True, soft_wrap=True).print(table)
