@@ -34,8 +34,8 @@ class Settings:
     """How much is measured."""
 
     pairs: int = 24  #: random pairs per property
-    scan: int = 200  #: places along an approach line
-    halvings: int = 14  #: of every interval between them
+    scan: int = 100  #: places along an approach line
+    halvings: int = 12  #: of every interval between them
     seed: int = 0
 
 

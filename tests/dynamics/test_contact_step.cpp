@@ -68,40 +68,76 @@ std::vector<HardCase> hard_cases() {
     std::vector<HardCase> cases;
     const TriangleMesh plate = make_box({0.5, 0.4, 5e-4});
     for (const double dt : {0.01, 0.04}) {
-        cases.push_back({.name = "plates at 60 m/s, dt " + std::to_string(dt), .scene = floating_straight(plate, Vector3d::Zero(), plate, {0.0, 0.0, 0.4}), .dt = dt,
-                         .steps = 4, .distance = 0.03, .angle = 0.05,
+        cases.push_back({.name = "plates at 60 m/s, dt " + std::to_string(dt),
+                         .scene = floating_straight(plate, Vector3d::Zero(), plate, {0.0, 0.0, 0.4}),
+                         .dt = dt,
+                         .steps = 4,
+                         .distance = 0.03,
+                         .angle = 0.05,
                          .throw_bodies = [](Random&, State& s) { s.v[2] = 30.0, s.v[8] = -30.0; },
                          .kept = [](const Poses& p) { return (p[1].inverse() * p[2].position).z() > 0.0; }});
     }
-    cases.push_back({.name = "a bead too large for a ring", .scene = floating_straight(test::make_torus(0.5, 0.1, 8, 4), Vector3d::Zero(), make_sphere(0.45, 1), {0.0, 0.0, 0.7}),
-                     .dt = 0.02, .steps = 3, .distance = 0.02, .angle = 0.3,
+    cases.push_back({.name = "a bead too large for a ring",
+                     .scene = floating_straight(test::make_torus(0.5, 0.1, 8, 4), Vector3d::Zero(),
+                                                make_sphere(0.45, 1), {0.0, 0.0, 0.7}),
+                     .dt = 0.02,
+                     .steps = 3,
+                     .distance = 0.02,
+                     .angle = 0.3,
                      .throw_bodies = [](Random&, State& s) { s.v[8] = -40.0; },
-                     .kept = [](const Poses& p) {
-                         const Vector3d x = p[1].inverse() * p[2].position;
-                         return x.z() > 0.0 || x.head<2>().norm() > 0.5;
-                     }});
-    cases.push_back({.name = "a bead through a ring", .scene = floating(test::make_torus(0.5, 0.1, 8, 4), Vector3d::Zero(), make_sphere(0.3, 0), {0.0, 0.0, 0.7}),
-                     .dt = 0.01, .steps = 5, .distance = 0.04, .angle = 0.2,
-                     .throw_bodies = [](Random&, State& s) { s.v[8] = -30.0; },
-                     .kept = [](const Poses&) { return true; }});
-    cases.push_back({.name = "linked rings", .scene = floating(test::make_torus(0.5, 0.08, 8, 4), Vector3d::Zero(), test::make_torus(0.5, 0.08, 8, 4), {0.5, 0.0, 0.0}),
-                     .dt = 0.02, .steps = 4, .distance = 0.02, .angle = 0.1,
-                     .throw_bodies = [](Random& random, State& s) {
-                         s.q.segment<4>(10) = quaternion_from_rotation(exp_rotation({0.5 * std::numbers::pi, 0.0, 0.0}) * rotation_from_quaternion(s.q.segment<4>(10)));
-                         s.v.segment<3>(6) = 40.0 * unit_vector(random);
-                     },
+                     .kept =
+                         [](const Poses& p) {
+                             const Vector3d x = p[1].inverse() * p[2].position;
+                             return x.z() > 0.0 || x.head<2>().norm() > 0.5;
+                         }});
+    cases.push_back(
+        {.name = "a bead through a ring",
+         .scene = floating(test::make_torus(0.5, 0.1, 8, 4), Vector3d::Zero(), make_sphere(0.3, 0), {0.0, 0.0, 0.7}),
+         .dt = 0.01,
+         .steps = 5,
+         .distance = 0.04,
+         .angle = 0.2,
+         .throw_bodies = [](Random&, State& s) { s.v[8] = -30.0; },
+         .kept = [](const Poses&) { return true; }});
+    cases.push_back({.name = "linked rings",
+                     .scene = floating(test::make_torus(0.5, 0.08, 8, 4), Vector3d::Zero(),
+                                       test::make_torus(0.5, 0.08, 8, 4), {0.5, 0.0, 0.0}),
+                     .dt = 0.02,
+                     .steps = 4,
+                     .distance = 0.02,
+                     .angle = 0.1,
+                     .throw_bodies =
+                         [](Random& random, State& s) {
+                             s.q.segment<4>(10) =
+                                 quaternion_from_rotation(exp_rotation({0.5 * std::numbers::pi, 0.0, 0.0}) *
+                                                          rotation_from_quaternion(s.q.segment<4>(10)));
+                             s.v.segment<3>(6) = 40.0 * unit_vector(random);
+                         },
                      .kept = linked});
-    cases.push_back({.name = "nested shells", .scene = floating(make_hollow_ball(0.5, 0.4, 0), Vector3d::Zero(), make_sphere(0.2, 0), Vector3d::Zero()),
-                     .dt = 0.02, .steps = 4, .distance = 0.02, .angle = 1.0,
-                     .throw_bodies = [](Random& random, State& s) { s.v.segment<3>(6) = 60.0 * unit_vector(random); },
-                     .kept = [](const Poses& p) { return (p[1].position - p[2].position).norm() < 0.4; }});
+    cases.push_back(
+        {.name = "nested shells",
+         .scene = floating(make_hollow_ball(0.5, 0.4, 0), Vector3d::Zero(), make_sphere(0.2, 0), Vector3d::Zero()),
+         .dt = 0.02,
+         .steps = 4,
+         .distance = 0.02,
+         .angle = 1.0,
+         .throw_bodies = [](Random& random, State& s) { s.v.segment<3>(6) = 60.0 * unit_vector(random); },
+         .kept = [](const Poses& p) { return (p[1].position - p[2].position).norm() < 0.4; }});
     // The right wall of the first stands in the slot of the second, upside down, whose left wall stands in the slot of the first.
-    cases.push_back({.name = "interlocked channels", .scene = floating_straight(test::make_channel(0.3, 0.4, 0.05, 0.3), Vector3d::Zero(), test::make_channel(0.3, 0.4, 0.05, 0.3), {0.3, 0.0, 0.5}),
-                     .dt = 0.02, .steps = 3, .distance = 0.01, .angle = 0.02,
-                     .throw_bodies = [](Random&, State& s) {
-                         s.q.segment<4>(10) = quaternion_from_rotation(exp_rotation({0.0, std::numbers::pi, 0.0}) * rotation_from_quaternion(s.q.segment<4>(10)));
-                         s.v[0] = -20.0, s.v[6] = 20.0;
-                     },
+    cases.push_back({.name = "interlocked channels",
+                     .scene = floating_straight(test::make_channel(0.3, 0.4, 0.05, 0.3), Vector3d::Zero(),
+                                                test::make_channel(0.3, 0.4, 0.05, 0.3), {0.3, 0.0, 0.5}),
+                     .dt = 0.02,
+                     .steps = 3,
+                     .distance = 0.01,
+                     .angle = 0.02,
+                     .throw_bodies =
+                         [](Random&, State& s) {
+                             s.q.segment<4>(10) =
+                                 quaternion_from_rotation(exp_rotation({0.0, std::numbers::pi, 0.0}) *
+                                                          rotation_from_quaternion(s.q.segment<4>(10)));
+                             s.v[0] = -20.0, s.v[6] = 20.0;
+                         },
                      .kept = [](const Poses& p) {  // the tip of the wall stays in the slot it is in
                          const Vector3d tip = p[1].inverse() * (p[2] * Vector3d(0.275, 0.0, 0.4));
                          return std::abs(tip.x()) < 0.3 || tip.z() > 0.4;
@@ -128,7 +164,8 @@ Outcome run(const HardCase& hard, bool with_filter) {
         State start = model->default_state();
         jitter(random, hard.distance, hard.angle, start);
         hard.throw_bodies(random, start);
-        const Trajectory t = rollout(model, parameters, {.state0 = start, .controls = RowMatrix::Zero(hard.steps, 0)}, {.dt = hard.dt, .tolerance = 1e-6}, contact);
+        const Trajectory t = rollout(model, parameters, {.state0 = start, .controls = RowMatrix::Zero(hard.steps, 0)},
+                                     {.dt = hard.dt, .tolerance = 1e-6}, contact);
         bool lost = false, intersecting = false;
         for (int step = 0; step <= t.num_steps(); ++step) {
             const Poses poses = poses_of(t, step);
@@ -169,7 +206,11 @@ TEST_CASE("contact step: without the filter fast plates do pass each other") {
 TEST_CASE("contact step: a start that intersects is refused, naming both bodies and the place") {
     const auto refused = [](const Scene& scene) {
         const auto model = build_model(scene);
-        return error_of([&] { (void)rollout(model, model->default_parameters(), {.state0 = model->default_state(), .controls = RowMatrix::Zero(1, 0)}, {}, long_range(*model)); });
+        return error_of([&] {
+            (void)rollout(model, model->default_parameters(),
+                          {.state0 = model->default_state(), .controls = RowMatrix::Zero(1, 0)}, {},
+                          long_range(*model));
+        });
     };
     const TriangleMesh box = make_box(Vector3d::Constant(0.1));
     const std::string crossing = refused(floating(box, {3.0, 0.0, 0.0}, box, {3.15, 0.02, 0.01}));
@@ -194,7 +235,8 @@ int full_steps(double speed, double friction) {
     Parameters parameters = model->default_parameters();
     parameters.friction.setConstant(friction);
     const auto roll = [&](const State& start, int steps) {
-        const Trajectory t = rollout(model, parameters, {.state0 = start, .controls = RowMatrix::Zero(steps, 0)}, {.tolerance = 1e-6}, contact);
+        const Trajectory t = rollout(model, parameters, {.state0 = start, .controls = RowMatrix::Zero(steps, 0)},
+                                     {.tolerance = 1e-6}, contact);
         REQUIRE(t.converged());
         return t;
     };
@@ -218,7 +260,8 @@ double incline_speed(double tan, double seconds, bool mesh) {
     const Eigen::Quaterniond tilt(Eigen::AngleAxisd(std::atan(tan), Vector3d::UnitY()));
     if (mesh) {
         scene.meshes.push_back(test::make_sheet(2.0, 2.0));
-        scene.shapes.push_back(Shape{.name = "incline", .body = 0, .type = ShapeType::Mesh, .orientation = tilt, .mesh = 0, .density = 0.0});
+        scene.shapes.push_back(Shape{
+            .name = "incline", .body = 0, .type = ShapeType::Mesh, .orientation = tilt, .mesh = 0, .density = 0.0});
     } else {
         add_ground(scene, tilt);
     }
@@ -229,7 +272,8 @@ double incline_speed(double tan, double seconds, bool mesh) {
     const auto roll = [&](const State& start, int steps, double friction) {
         Parameters parameters = model->default_parameters();
         parameters.friction.setConstant(friction);
-        const Trajectory t = rollout(model, parameters, {.state0 = start, .controls = RowMatrix::Zero(steps, 0)}, {.tolerance = 1e-7}, contact);
+        const Trajectory t = rollout(model, parameters, {.state0 = start, .controls = RowMatrix::Zero(steps, 0)},
+                                     {.tolerance = 1e-7}, contact);
         REQUIRE(t.converged());
         return t.state(steps);
     };
@@ -246,7 +290,8 @@ double point_speed(double tan, double seconds, double friction, double slip) {
         const double start = v;
         for (int k = 0; k < 30; ++k) {
             const double psi = std::sqrt(v * v + slip * slip);
-            v -= (v - start - dt * g * (tan - friction * v / psi)) / (1.0 + dt * g * friction * slip * slip / (psi * psi * psi));
+            v -= (v - start - dt * g * (tan - friction * v / psi)) /
+                 (1.0 + dt * g * friction * slip * slip / (psi * psi * psi));
         }
     }
     return v;
@@ -256,12 +301,14 @@ TEST_CASE("contact step: Coulomb's threshold on an incline") {
     constexpr double kFriction = 0.5, kSlip = 1e-3;
     const double below = 0.99 * kFriction, above = 1.01 * kFriction;
     const double creep = kSlip * below / std::sqrt(kFriction * kFriction - below * below);
-    const double crept = incline_speed(below, 1.0, false), slid = incline_speed(above, 1.0, false), expected = point_speed(above, 1.0, kFriction, kSlip);
+    const double crept = incline_speed(below, 1.0, false), slid = incline_speed(above, 1.0, false),
+                 expected = point_speed(above, 1.0, kFriction, kSlip);
     MESSAGE("half-space: creep ", crept, " m/s, expected ", creep, "; slide ", slid, " m/s, expected ", expected);
     CHECK(std::abs(crept / creep - 1.0) < 0.01);
     CHECK(std::abs(slid / expected - 1.0) < 0.01);
     // A square of two triangles pushes unevenly, so the box takes seconds to come to rest on it.
-    const double crept_mesh = incline_speed(below, 2.5, true), gained = incline_speed(above, 2.0, true) - incline_speed(above, 1.0, true);
+    const double crept_mesh = incline_speed(below, 2.5, true),
+                 gained = incline_speed(above, 2.0, true) - incline_speed(above, 1.0, true);
     const double expected_gain = point_speed(above, 2.0, kFriction, kSlip) - expected;
     MESSAGE("mesh: creep ", crept_mesh, " m/s; gain in a second ", gained, " m/s, expected ", expected_gain);
     CHECK(std::abs(crept_mesh / creep - 1.0) < 0.02);
@@ -270,7 +317,8 @@ TEST_CASE("contact step: Coulomb's threshold on an incline") {
 }
 
 TEST_CASE("contact step: a collision in free space keeps momentum") {
-    const auto model = build_model(floating(make_tetrahedron(0.2), Vector3d::Zero(), make_tetrahedron(0.2), {0.5, 0.05, 0.03}));
+    const auto model =
+        build_model(floating(make_tetrahedron(0.2), Vector3d::Zero(), make_tetrahedron(0.2), {0.5, 0.05, 0.03}));
     const Parameters parameters = model->default_parameters();
     const ContactSetup contact = long_range(*model);
     State start = model->default_state();
@@ -278,7 +326,8 @@ TEST_CASE("contact step: a collision in free space keeps momentum") {
     const Momenta before = momenta(*model, parameters, start);
     const auto after = [&](double dt) {
         const int steps = static_cast<int>(std::lround(0.4 / dt));
-        const Trajectory t = rollout(model, parameters, {.state0 = start, .controls = RowMatrix::Zero(steps, 0)}, {.dt = dt, .tolerance = 1e-11}, contact);
+        const Trajectory t = rollout(model, parameters, {.state0 = start, .controls = RowMatrix::Zero(steps, 0)},
+                                     {.dt = dt, .tolerance = 1e-11}, contact);
         REQUIRE(t.converged());
         CHECK((t.v.row(steps) - t.v.row(0)).norm() > 0.5);  // they did collide
         return momenta(*model, parameters, t.state(steps));
