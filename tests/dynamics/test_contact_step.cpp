@@ -216,10 +216,8 @@ TEST_CASE("contact step: a start that intersects is refused, naming both bodies 
     const std::string crossing = refused(floating(box, {3.0, 0.0, 0.0}, box, {3.15, 0.02, 0.01}));
     CAPTURE(crossing);
     CHECK(contains(crossing, "'first' and 'second' intersect at (3."));
-    const std::string inside = refused(floating(make_sphere(0.5), {0.0, 2.0, 0.0}, make_sphere(0.2), {0.0, 2.1, 0.0}));
-    CAPTURE(inside);
-    CHECK(contains(inside, "'first' and 'second' intersect at"));
-    CHECK(contains(inside, "one inside the other"));
+    // surfaces meet surfaces: a closed shell inside another is a legal start
+    CHECK(refused(floating(make_sphere(0.5), {0.0, 2.0, 0.0}, make_sphere(0.2), {0.0, 2.1, 0.0})).empty());
     CHECK(refused(floating(box, {3.0, 0.0, 0.0}, box, {3.21, 0.02, 0.01})).empty());
 }
 
