@@ -40,7 +40,8 @@ void assemble(benchmark::State& timer) {
     const StepInput input;
     IncrementalPotential objective;
     objective.begin(context, state, input, nullptr);
-    Eigen::VectorXd here = 1.01 * state.q, there = state.q;  // taking turns, so that the kinematics are computed every time
+    Eigen::VectorXd here = 1.01 * state.q,
+                    there = state.q;  // taking turns, so that the kinematics are computed every time
     for (auto _ : timer) {
         objective.derivatives(here);
         here.swap(there);

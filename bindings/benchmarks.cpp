@@ -32,7 +32,8 @@ double thread_seconds() {
 }
 
 /// CPU seconds of one assembly of energy, gradient and Hessian, and a number that depends on every entry.
-std::tuple<double, double> time_assembly(const Model& model, const Parameters& parameters, const State& state, double dt, int repeats) {
+std::tuple<double, double> time_assembly(const Model& model, const Parameters& parameters, const State& state,
+                                         double dt, int repeats) {
     if (repeats < 1) fail("_benchmark_assembly: repeats ", repeats, ", expected >= 1");
     const StepOptions options{.dt = dt};
     validate(options);
@@ -82,10 +83,13 @@ std::map<std::string, std::string> build_info() {
 }  // namespace
 
 void bind_benchmarks(nb::module_& m) {
-    m.def("_benchmark_assembly", &time_assembly, "model"_a, "parameters"_a, "state"_a, nb::kw_only(), "dt"_a, "repeats"_a,
+    m.def("_benchmark_assembly", &time_assembly, "model"_a, "parameters"_a, "state"_a, nb::kw_only(), "dt"_a,
+          "repeats"_a,
           "CPU seconds [s] of one assembly of gradient and Hessian, mean of `repeats`, and a checksum of the result.");
-    m.def("_benchmark_spin", &spin, nb::kw_only(), "rounds"_a, "threads"_a, "Sixteen independent integer loops on threads; their checksum.");
-    m.def("_build_info", &build_info, "How this module was compiled: compiler, flags, and the SIMD target it dispatches to on this machine.");
+    m.def("_benchmark_spin", &spin, nb::kw_only(), "rounds"_a, "threads"_a,
+          "Sixteen independent integer loops on threads; their checksum.");
+    m.def("_build_info", &build_info,
+          "How this module was compiled: compiler, flags, and the SIMD target it dispatches to on this machine.");
 }
 
 }  // namespace farfield::python

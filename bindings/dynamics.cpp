@@ -36,10 +36,12 @@ class PythonPolicy : public Policy {
         nb::gil_scoped_acquire gil;
         return nb::cast<VectorXd>(object_.attr("control")(step, State(state)));
     }
-    void vjp(int step, const State& state, const VectorXd& control_bar, VectorXd& q_bar, VectorXd& v_bar, VectorXd& c_bar) const override {
+    void vjp(int step, const State& state, const VectorXd& control_bar, VectorXd& q_bar, VectorXd& v_bar,
+             VectorXd& c_bar) const override {
         nb::gil_scoped_acquire gil;
         const nb::tuple bars = nb::cast<nb::tuple>(object_.attr("vjp")(step, State(state), control_bar));
-        if (bars.size() != 3) fail("policy.vjp returned ", bars.size(), " values, expected (q_bar, v_bar, parameters_bar)");
+        if (bars.size() != 3)
+            fail("policy.vjp returned ", bars.size(), " values, expected (q_bar, v_bar, parameters_bar)");
         add(bars[0], q_bar, "q_bar");
         add(bars[1], v_bar, "v_bar");
         add(bars[2], c_bar, "parameters_bar");
@@ -49,7 +51,8 @@ class PythonPolicy : public Policy {
  private:
     static void add(nb::handle value, VectorXd& sum, const char* what) {
         const VectorXd part = nb::cast<VectorXd>(value);
-        if (part.size() != sum.size()) fail("policy.vjp: ", what, " has ", part.size(), " entries, expected ", sum.size());
+        if (part.size() != sum.size())
+            fail("policy.vjp: ", what, " has ", part.size(), " entries, expected ", sum.size());
         sum += part;
     }
     nb::object object_;
@@ -71,9 +74,11 @@ StepOptions step_options(double dt, double tolerance, int max_iterations, const 
 ConstRows rows_of(const std::optional<ConstArray>& array, const char* what, std::size_t width = 0) {
     if (!array) return {nullptr, 0, 0};
     const std::size_t expected = width > 0 ? 3 : 2;
-    if (array->ndim() != expected) fail("rollout_vjp: ", what, " has ", array->ndim(), " dimensions, expected ", expected);
+    if (array->ndim() != expected)
+        fail("rollout_vjp: ", what, " has ", array->ndim(), " dimensions, expected ", expected);
     if (array->shape(0) == 0) fail("rollout_vjp: ", what, " has no rows, expected steps + 1");
-    if (width > 0 && array->shape(2) != width) fail("rollout_vjp: ", what, " has last extent ", array->shape(2), ", expected ", width);
+    if (width > 0 && array->shape(2) != width)
+        fail("rollout_vjp: ", what, " has last extent ", array->shape(2), ", expected ", width);
     const std::size_t cols = width > 0 ? array->shape(1) * width : array->shape(1);
     return {array->data(), static_cast<Eigen::Index>(array->shape(0)), static_cast<Eigen::Index>(cols)};
 }
@@ -90,8 +95,9 @@ nb::object poses_of(const Trajectory& t) {
     return nb::cast(nb::ndarray<nb::numpy, double>(data, {states, bodies, 7}, owner));
 }
 
-Trajectory run(const ModelPtr& model, const Parameters& parameters, const State& state, const RowMatrix& controls, double dt, const ContactPtr& contact,
-               double tolerance, int max_iterations, const std::string& pd_convention, const std::optional<RowMatrix>& script, const nb::object& policy) {
+Trajectory run(const ModelPtr& model, const Parameters& parameters, const State& state, const RowMatrix& controls,
+               double dt, const ContactPtr& contact, double tolerance, int max_iterations,
+               const std::string& pd_convention, const std::optional<RowMatrix>& script, const nb::object& policy) {
     const StepOptions options = step_options(dt, tolerance, max_iterations, pd_convention);
     RolloutInput input{.state0 = state, .controls = controls};
     if (script) input.script = *script;
@@ -104,11 +110,13 @@ Trajectory run(const ModelPtr& model, const Parameters& parameters, const State&
     return rollout(model, parameters, input, options, contact ? contact->setup(model) : ContactSetup{});
 }
 
-std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Parameters>& parameters, const std::vector<State>& states,
-                                  const std::vector<RowMatrix>& controls, double dt, const ContactPtr& contact, double tolerance, int max_iterations,
+std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Parameters>& parameters,
+                                  const std::vector<State>& states, const std::vector<RowMatrix>& controls, double dt,
+                                  const ContactPtr& contact, double tolerance, int max_iterations,
                                   const std::string& pd_convention, std::optional<int> threads) {
     const StepOptions options = step_options(dt, tolerance, max_iterations, pd_convention);
-    if (controls.size() != states.size()) fail("rollout_batch: ", controls.size(), " control sequences for ", states.size(), " states");
+    if (controls.size() != states.size())
+        fail("rollout_batch: ", controls.size(), " control sequences for ", states.size(), " states");
     std::vector<RolloutInput> inputs;
     for (std::size_t k = 0; k < states.size(); ++k) inputs.push_back({.state0 = states[k], .controls = controls[k]});
     nb::gil_scoped_release release;
@@ -116,22 +124,27 @@ std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Param
     return rollout_batch(model, parameters, inputs, options, pool, contact ? contact->setup(model) : ContactSetup{});
 }
 
-RolloutGradient run_vjp(const Trajectory& trajectory, const std::optional<ConstArray>& dL_dq, const std::optional<ConstArray>& dL_dv,
-                        const std::optional<ConstArray>& dL_dpose, bool allow_unconverged, const nb::object& policy) {
+RolloutGradient run_vjp(const Trajectory& trajectory, const std::optional<ConstArray>& dL_dq,
+                        const std::optional<ConstArray>& dL_dv, const std::optional<ConstArray>& dL_dpose,
+                        bool allow_unconverged, const nb::object& policy) {
     const LossPartials partials{rows_of(dL_dq, "dL_dq"), rows_of(dL_dv, "dL_dv"), rows_of(dL_dpose, "dL_dpose", 6)};
     std::optional<PythonPolicy> wrapped;
     if (!policy.is_none()) wrapped.emplace(policy);
     nb::gil_scoped_release release;
-    return rollout_vjp(trajectory, partials, {.allow_unconverged = allow_unconverged, .policy = wrapped ? &*wrapped : nullptr});
+    return rollout_vjp(trajectory, partials,
+                       {.allow_unconverged = allow_unconverged, .policy = wrapped ? &*wrapped : nullptr});
 }
 
 using ArrayList = std::optional<std::vector<ConstArray>>;
 
-std::vector<RolloutGradient> run_vjp_batch(const std::vector<Trajectory>& trajectories, const ArrayList& dL_dq, const ArrayList& dL_dv,
-                                           const ArrayList& dL_dpose, bool allow_unconverged, std::optional<int> threads) {
+std::vector<RolloutGradient> run_vjp_batch(const std::vector<Trajectory>& trajectories, const ArrayList& dL_dq,
+                                           const ArrayList& dL_dv, const ArrayList& dL_dpose, bool allow_unconverged,
+                                           std::optional<int> threads) {
     const auto pick = [&](const ArrayList& list, std::size_t k, const char* what, std::size_t width = 0) {
         if (!list) return ConstRows{nullptr, 0, 0};
-        if (list->size() != trajectories.size()) fail("rollout_vjp_batch: ", what, " has ", list->size(), " arrays for ", trajectories.size(), " trajectories");
+        if (list->size() != trajectories.size())
+            fail("rollout_vjp_batch: ", what, " has ", list->size(), " arrays for ", trajectories.size(),
+                 " trajectories");
         return rows_of((*list)[k], what, width);
     };
     std::vector<LossPartials> partials;
@@ -147,46 +160,81 @@ std::vector<RolloutGradient> run_vjp_batch(const std::vector<Trajectory>& trajec
 
 void bind_dynamics(nb::module_& m) {
     nb::class_<StepReport>(m, "StepReport", "The certificate of one step.")
-        .def_prop_ro("status", [](const StepReport& r) { return to_string(r.status); }, "'converged', 'max_iterations', 'line_search_failed', 'non_finite' or 'intersecting'.")
+        .def_prop_ro(
+            "status", [](const StepReport& r) { return to_string(r.status); },
+            "'converged', 'max_iterations', 'line_search_failed', 'non_finite' or 'intersecting'.")
         .def_ro("iterations", &StepReport::iterations, "Newton iterations.")
-        .def_ro("residual", &StepReport::residual, "Gradient norm where the last full Newton step was computed [N, N m]; that step was still taken.")
-        .def_ro("min_gap", &StepReport::min_gap, "Certified lower bound of the gap between bodies [m]; inf without contact.")
-        .def_ro("shortest_step", &StepReport::shortest_step, "Smallest fraction of a Newton step that the collision filter let pass.")
+        .def_ro("residual", &StepReport::residual,
+                "Gradient norm where the last full Newton step was computed [N, N m]; that step was still taken.")
+        .def_ro("min_gap", &StepReport::min_gap,
+                "Certified lower bound of the gap between bodies [m]; inf without contact.")
+        .def_ro("shortest_step", &StepReport::shortest_step,
+                "Smallest fraction of a Newton step that the collision filter let pass.")
         .def_ro("conditioning", &StepReport::conditioning, "Smallest over largest pivot of the last Hessian.")
         .def_ro("kinetic", &StepReport::kinetic, "Kinetic energy [J].")
         .def_ro("potential", &StepReport::potential, "Gravitational and spring energy [J].")
         .def_ro("contact", &StepReport::contact, "Contact energy [J].")
         .def("__repr__", [](const StepReport& r) {
-            return std::string("StepReport(") + to_string(r.status) + ", iterations=" + std::to_string(r.iterations) + ")";
+            return std::string("StepReport(") + to_string(r.status) + ", iterations=" + std::to_string(r.iterations) +
+                   ")";
         });
 
-    nb::class_<Trajectory>(m, "Trajectory", "States, controls and reports of a rollout. Arrays are read-only views: the gradient is computed from them.")
-        .def_prop_ro("q", [](const Trajectory& t) { return view(t.q); }, "Coordinates, shape (steps + 1, num_q).")
-        .def_prop_ro("v", [](const Trajectory& t) { return view(t.v); }, "Velocities, shape (steps + 1, num_dofs).")
-        .def_prop_ro("controls", [](const Trajectory& t) { return view(t.controls); }, "As applied, shape (steps, num_controls).")
-        .def_prop_ro("script", [](const Trajectory& t) { return view(t.script); }, "Coordinates of scripted bodies after each step, shape (steps, 7 num_kinematic).")
+    nb::class_<Trajectory>(
+        m, "Trajectory",
+        "States, controls and reports of a rollout. Arrays are read-only views: the gradient is computed from them.")
+        .def_prop_ro(
+            "q", [](const Trajectory& t) { return view(t.q); }, "Coordinates, shape (steps + 1, num_q).")
+        .def_prop_ro(
+            "v", [](const Trajectory& t) { return view(t.v); }, "Velocities, shape (steps + 1, num_dofs).")
+        .def_prop_ro(
+            "controls", [](const Trajectory& t) { return view(t.controls); },
+            "As applied, shape (steps, num_controls).")
+        .def_prop_ro(
+            "script", [](const Trajectory& t) { return view(t.script); },
+            "Coordinates of scripted bodies after each step, shape (steps, 7 num_kinematic).")
         .def_ro("reports", &Trajectory::reports, "One StepReport per step taken.")
-        .def_prop_ro("model", [](const Trajectory& t) { return std::const_pointer_cast<Model>(t.model); }, "The model that moved.")
-        .def_prop_ro("parameters", [](const Trajectory& t) { return Parameters(t.parameters); }, "A copy of the parameters it moved with.")
-        .def_prop_ro("contact", [](const Trajectory& t) { return t.contact.description; }, "The contact model and its options as JSON; empty without contact.")
-        .def_prop_ro("dt", [](const Trajectory& t) { return t.options.dt; }, "Time step [s].")
+        .def_prop_ro(
+            "model", [](const Trajectory& t) { return std::const_pointer_cast<Model>(t.model); },
+            "The model that moved.")
+        .def_prop_ro(
+            "parameters", [](const Trajectory& t) { return Parameters(t.parameters); },
+            "A copy of the parameters it moved with.")
+        .def_prop_ro(
+            "contact", [](const Trajectory& t) { return t.contact.description; },
+            "The contact model and its options as JSON; empty without contact.")
+        .def_prop_ro(
+            "dt", [](const Trajectory& t) { return t.options.dt; }, "Time step [s].")
         .def_prop_ro("num_steps", &Trajectory::num_steps, "Steps taken.")
         .def_prop_ro("converged", &Trajectory::converged, "Every step asked for was taken and converged.")
-        .def_prop_ro("min_gap", [](const Trajectory& t) {
-            double gap = std::numeric_limits<double>::infinity();
-            for (const StepReport& r : t.reports) gap = std::min(gap, r.min_gap);
-            return gap;
-        }, "Smallest certified gap of all steps [m]; inf without contact.")
-        .def("state", [](const Trajectory& t, int step) {
-            const int count = static_cast<int>(t.q.rows()), index = step < 0 ? step + count : step;
-            if (index < 0 || index >= count) throw nb::index_error(("state " + std::to_string(step) + " of a trajectory with " + std::to_string(count) + " states").c_str());
-            return t.state(index);
-        }, "step"_a, "State after `step` steps; negative counts from the end.")
-        .def("poses", &poses_of, "World placement of every body at every state, shape (steps + 1, num_bodies, 7): position [m], quaternion (w, x, y, z).")
-        .def("_set_contact", [](Trajectory& t, ContactModel& contact) { t.contact = contact.setup(t.model); }, "contact"_a)
+        .def_prop_ro(
+            "min_gap",
+            [](const Trajectory& t) {
+                double gap = std::numeric_limits<double>::infinity();
+                for (const StepReport& r : t.reports) gap = std::min(gap, r.min_gap);
+                return gap;
+            },
+            "Smallest certified gap of all steps [m]; inf without contact.")
+        .def(
+            "state",
+            [](const Trajectory& t, int step) {
+                const int count = static_cast<int>(t.q.rows()), index = step < 0 ? step + count : step;
+                if (index < 0 || index >= count)
+                    throw nb::index_error(
+                        ("state " + std::to_string(step) + " of a trajectory with " + std::to_string(count) + " states")
+                            .c_str());
+                return t.state(index);
+            },
+            "step"_a, "State after `step` steps; negative counts from the end.")
+        .def("poses", &poses_of,
+             "World placement of every body at every state, shape (steps + 1, num_bodies, 7): position [m], quaternion "
+             "(w, x, y, z).")
+        .def(
+            "_set_contact", [](Trajectory& t, ContactModel& contact) { t.contact = contact.setup(t.model); },
+            "contact"_a)
         .def("__len__", &Trajectory::num_steps)
         .def("__repr__", [](const Trajectory& t) {
-            return "Trajectory(steps=" + std::to_string(t.num_steps()) + ", dt=" + std::to_string(t.options.dt) + (t.converged() ? ", converged)" : ", NOT converged)");
+            return "Trajectory(steps=" + std::to_string(t.num_steps()) + ", dt=" + std::to_string(t.options.dt) +
+                   (t.converged() ? ", converged)" : ", NOT converged)");
         });
 
     nb::class_<RolloutGradient>(m, "RolloutGradient", "Gradient of a loss by everything a rollout depends on.")
@@ -197,24 +245,34 @@ void bind_dynamics(nb::module_& m) {
         .def_ro("parameters", &RolloutGradient::parameters, "Same layout as Parameters.")
         .def_ro("policy", &RolloutGradient::policy, "By the policy's own numbers.");
 
-    m.def("rollout", &run, "model"_a, "parameters"_a, "state"_a, "controls"_a, nb::kw_only(), "dt"_a = StepOptions{}.dt, "contact"_a.none() = nb::none(),
-          "tolerance"_a = StepOptions{}.tolerance, "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = "standard",
+    m.def("rollout", &run, "model"_a, "parameters"_a, "state"_a, "controls"_a, nb::kw_only(), "dt"_a = StepOptions{}.dt,
+          "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance,
+          "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = "standard",
           "script"_a.none() = nb::none(), "policy"_a.none() = nb::none(),
           "Simulates len(controls) steps of dt [s] from `state`; controls has shape (steps, num_controls).\n\n"
-          "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop [N, N m].\n"
-          "script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.\n"
+          "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton "
+          "stop [N, N m].\n"
+          "script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when "
+          "absent.\n"
           "contact: a ContactModel such as LongRange(); its weight and friction are in the parameters.\n"
-          "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar) and optional num_parameters.");
-    m.def("rollout_batch", &run_batch, "model"_a, "parameters"_a, "states"_a, "controls"_a, nb::kw_only(), "dt"_a = StepOptions{}.dt,
-          "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance, "max_iterations"_a = StepOptions{}.max_iterations,
-          "pd_convention"_a = "standard", "threads"_a.none() = nb::none(),
-          "Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per rollout. Same bits for any thread count.");
-    m.def("rollout_vjp", &run_vjp, "trajectory"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(), "dL_dv"_a.none() = nb::none(), "dL_dpose"_a.none() = nb::none(),
-          "allow_unconverged"_a = false, "policy"_a.none() = nb::none(),
-          "Gradient of a loss from its partials per state: dL_dq, dL_dv of shape (steps + 1, num_dofs), tangent; dL_dpose of shape\n"
-          "(steps + 1, num_bodies, 6): by the position of the body's origin, then by a rotation vector, world axes. Not copied.");
-    m.def("rollout_vjp_batch", &run_vjp_batch, "trajectories"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(), "dL_dv"_a.none() = nb::none(),
-          "dL_dpose"_a.none() = nb::none(), "allow_unconverged"_a = false, "threads"_a.none() = nb::none(),
+          "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, "
+          "parameters_bar) and optional num_parameters.");
+    m.def("rollout_batch", &run_batch, "model"_a, "parameters"_a, "states"_a, "controls"_a, nb::kw_only(),
+          "dt"_a = StepOptions{}.dt, "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance,
+          "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = "standard",
+          "threads"_a.none() = nb::none(),
+          "Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per "
+          "rollout. Same bits for any thread count.");
+    m.def("rollout_vjp", &run_vjp, "trajectory"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(),
+          "dL_dv"_a.none() = nb::none(), "dL_dpose"_a.none() = nb::none(), "allow_unconverged"_a = false,
+          "policy"_a.none() = nb::none(),
+          "Gradient of a loss from its partials per state: dL_dq, dL_dv of shape (steps + 1, num_dofs), tangent; "
+          "dL_dpose of shape\n"
+          "(steps + 1, num_bodies, 6): by the position of the body's origin, then by a rotation vector, world axes. "
+          "Not copied.");
+    m.def("rollout_vjp_batch", &run_vjp_batch, "trajectories"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(),
+          "dL_dv"_a.none() = nb::none(), "dL_dpose"_a.none() = nb::none(), "allow_unconverged"_a = false,
+          "threads"_a.none() = nb::none(),
           "rollout_vjp of many trajectories on threads; each partial is a list with one array per trajectory.");
 }
 

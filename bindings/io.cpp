@@ -95,7 +95,8 @@ void bind_trajectory_files(nb::module_& m) {
             const nb::gil_scoped_release unlocked;
             save_trajectory(path, trajectory);
         },
-        "path"_a, "trajectory"_a, "Writes the trajectory with its model and the options of its contact model, without loss.");
+        "path"_a, "trajectory"_a,
+        "Writes the trajectory with its model and the options of its contact model, without loss.");
     m.def(
         "load_trajectory",
         [](const Path& path) {

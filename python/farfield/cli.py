@@ -17,8 +17,16 @@ from collections.abc import Sequence
 # slow to import inside run().
 COMMANDS = (
     ("simulate", "farfield.commands.simulate", "roll out a robot or scene file and write a replay"),
-    ("gradcheck", "farfield.commands.gradcheck", "check a scene's gradients against finite differences, from touching to far apart"),
-    ("properties", "farfield.commands.properties", "measure what each contact model promises: barrier, smooth, never pulls, never vanishes"),
+    (
+        "gradcheck",
+        "farfield.commands.gradcheck",
+        "check a scene's gradients against finite differences, from touching to far apart",
+    ),
+    (
+        "properties",
+        "farfield.commands.properties",
+        "measure what each contact model promises: barrier, smooth, never pulls, never vanishes",
+    ),
     ("view", "farfield.commands.view", "replay a run in the browser, or as one self-contained file"),
     ("demo", "farfield.commands.demo", "throw an ant, check the gradient of its flight and write a replay"),
     ("bench", "farfield.commands.bench", "measure speed against a peer in the same run"),

@@ -20,7 +20,9 @@ def contact_from_description(text: str) -> ContactModel | None:
         options = json.loads(text)
         return CONTACT_MODELS[options.pop("model")](**options)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"contact model {text!r}: {error}; expected the description of one of {', '.join(CONTACT_MODELS)}") from error
+        raise ValueError(
+            f"contact model {text!r}: {error}; expected the description of one of {', '.join(CONTACT_MODELS)}"
+        ) from error
 
 
 def load_trajectory(path: str | PathLike[str]) -> Trajectory:

@@ -54,7 +54,13 @@ class Report:
 
     def to_dict(self) -> dict:
         cases = [asdict(case) for case in self.cases]
-        return {"passed": self.passed, "max_relative_error": self.max_relative_error, "body": self.body, "cases": cases, "skipped": self.skipped}
+        return {
+            "passed": self.passed,
+            "max_relative_error": self.max_relative_error,
+            "body": self.body,
+            "cases": cases,
+            "skipped": self.skipped,
+        }
 
 
 @dataclass
@@ -97,7 +103,9 @@ class Experiment:
         if not trajectory.converged:
             return float("nan")
         pose = ff.forward_kinematics(self.model, trajectory.parameters, trajectory.q[-1])
-        return float((self.weights[:, :3] * pose[:, :3]).sum() + (self.weights[:, 3:] * rotations(pose).reshape(-1, 9)).sum())
+        return float(
+            (self.weights[:, :3] * pose[:, :3]).sum() + (self.weights[:, 3:] * rotations(pose).reshape(-1, 9)).sum()
+        )
 
     def partials(self, trajectory: ff.Trajectory) -> np.ndarray:
         """dL/dpose at the last state, zero before."""
@@ -185,7 +193,9 @@ def judge(gap: float, quantity: str, analytic: float, numeric: Difference) -> Ca
     relative = error / max(abs(numeric.value), abs(analytic), 1e-300)
     within_noise = error <= NOISE_FACTOR * numeric.noise
     ok = bool(np.isfinite(relative) and (relative <= TOLERANCE or within_noise))
-    return Case(gap, quantity, analytic, numeric.value, relative, numeric.noise, ok, bool(relative > TOLERANCE and within_noise))
+    return Case(
+        gap, quantity, analytic, numeric.value, relative, numeric.noise, ok, bool(relative > TOLERANCE and within_noise)
+    )
 
 
 def gradcheck(
@@ -207,7 +217,9 @@ def gradcheck(
     state = model.default_state() if state is None else state
     candidates = free_bodies(model)
     if body is not None and body not in candidates:
-        raise ValueError(f"gradcheck: body '{body}', expected a body with a free joint: {', '.join(candidates) or 'the scene has none'}")
+        raise ValueError(
+            f"gradcheck: body '{body}', expected a body with a free joint: {', '.join(candidates) or 'the scene has none'}"
+        )
     name = body or (candidates[0] if candidates else "")
     controls = np.tile(model.default_control(), (STEPS, 1)) + 0.1 * random.standard_normal((STEPS, model.num_controls))
     weights = random.standard_normal((model.num_bodies, 12))

@@ -47,8 +47,10 @@ long count_allocations(const Scene& scene) {
     now.v = model->reduction().E * Eigen::VectorXd::LinSpaced(model->num_unknowns(), -0.5, 0.5);
     StepInput input{model->default_control(), Eigen::VectorXd::Zero(7 * model->num_kinematic())};
     for (int k = 0; k < model->num_kinematic(); ++k) {
-        const ModelBody& body = model->bodies()[static_cast<std::size_t>(model->kinematic_bodies()[static_cast<std::size_t>(k)])];
-        input.script.segment<7>(7 * k) = now.q.segment<7>(model->joints()[static_cast<std::size_t>(body.first_joint)].q);
+        const ModelBody& body =
+            model->bodies()[static_cast<std::size_t>(model->kinematic_bodies()[static_cast<std::size_t>(k)])];
+        input.script.segment<7>(7 * k) =
+            now.q.segment<7>(model->joints()[static_cast<std::size_t>(body.first_joint)].q);
     }
     const Eigen::VectorXd bar = Eigen::VectorXd::Ones(model->num_dofs());
     allocations = 0;

@@ -46,7 +46,8 @@ VectorXd numbers(std::initializer_list<double> values) {
     return out;
 }
 
-double step_once(const Scene& scene, double q, double v, const VectorXd& control = {}, PdConvention convention = PdConvention::Standard) {
+double step_once(const Scene& scene, double q, double v, const VectorXd& control = {},
+                 PdConvention convention = PdConvention::Standard) {
     const auto model = build_model(scene);
     StepOptions options{.tolerance = 1e-10, .pd_convention = convention};
     return simulate(model, at(*model, numbers({q}), numbers({v})), kDt, kDt, control, options).q(1, 0);
@@ -68,14 +69,17 @@ TEST_CASE("joints: spring, damper, armature and gravity make the closed-form imp
 TEST_CASE("joints: motor force and gear") {
     Scene scene = slider_scene({});
     scene.actuators = {{.name = "motor", .type = ActuatorType::Motor, .joint = "slide", .gear = {-4.0}}};
-    CHECK(std::abs(step_once(scene, 0.2, 0.5, numbers({2.5})) - closed_form(0.2, 0.5, 1.5, 0.0, 0.0, 0.0, 1.5 * 2.0 - 10.0)) < 1e-12);
+    CHECK(std::abs(step_once(scene, 0.2, 0.5, numbers({2.5})) -
+                   closed_form(0.2, 0.5, 1.5, 0.0, 0.0, 0.0, 1.5 * 2.0 - 10.0)) < 1e-12);
 }
 
 TEST_CASE("joints: PD drives in both conventions") {
     Scene scene = slider_scene({});
     scene.actuators = {{.name = "pd", .type = ActuatorType::Pd, .joint = "slide", .kp = 30.0, .kd = 2.0}};
     const double q = 0.2, v = 0.5, target = 0.6, speed = -0.4;
-    const auto expected = [&](double kp, double kd) { return closed_form(q, v, 1.5, kp, target, kd, 1.5 * 2.0 + kd * speed); };
+    const auto expected = [&](double kp, double kd) {
+        return closed_form(q, v, 1.5, kp, target, kd, 1.5 * 2.0 + kd * speed);
+    };
     const VectorXd control = numbers({target, speed});
     CHECK(std::abs(step_once(scene, q, v, control) - expected(30.0, 2.0)) < 1e-12);
     // [SDRS2025, Eq. (5)] has neither the halves nor the dt: twice kp, and 2/dt times kd.
@@ -87,10 +91,12 @@ TEST_CASE("joints: PD drives in both conventions") {
     }
     SUBCASE("a missing input is a target of zero") {
         scene.actuators[0].velocity_input = false;
-        CHECK(std::abs(step_once(scene, q, v, numbers({target})) - closed_form(q, v, 1.5, 30.0, target, 2.0, 3.0)) < 1e-12);
+        CHECK(std::abs(step_once(scene, q, v, numbers({target})) - closed_form(q, v, 1.5, 30.0, target, 2.0, 3.0)) <
+              1e-12);
         scene.actuators[0].velocity_input = true;
         scene.actuators[0].position_input = false;
-        CHECK(std::abs(step_once(scene, q, v, numbers({speed})) - closed_form(q, v, 1.5, 30.0, 0.0, 2.0, 3.0 + 2.0 * speed)) < 1e-12);
+        CHECK(std::abs(step_once(scene, q, v, numbers({speed})) -
+                       closed_form(q, v, 1.5, 30.0, 0.0, 2.0, 3.0 + 2.0 * speed)) < 1e-12);
     }
 }
 
@@ -150,7 +156,9 @@ Scene as_chain(const Scene& scene) {
     const Body tip = scene.bodies.back();
     chain.bodies.pop_back();
     for (std::size_t k = 0; k < tip.joints.size(); ++k) {
-        Body link{.name = "frame " + std::to_string(k), .parent = static_cast<int>(chain.bodies.size()) - 1, .joints = {tip.joints[k]}};
+        Body link{.name = "frame " + std::to_string(k),
+                  .parent = static_cast<int>(chain.bodies.size()) - 1,
+                  .joints = {tip.joints[k]}};
         link.moments = moments_from_inertia(1e-10, Vector3d::Zero(), 1e-12 * Eigen::Matrix3d::Identity(), link.name);
         if (k == 0) {
             link.position = tip.position;
@@ -164,9 +172,10 @@ Scene as_chain(const Scene& scene) {
 
 TEST_CASE("joints: several joints on one body move like a chain of frames") {
     const Vector3d anchor(0.05, -0.1, 0.08), a(1.0, 0.2, -0.3), b(0.1, -0.4, 1.0);
-    const Scene several = mounted({{.name = "slide", .type = JointType::Slide, .axis = a, .stiffness = 30.0},
-                                   {.name = "hinge", .type = JointType::Hinge, .anchor = anchor, .axis = b, .damping = 0.1},
-                                   {.name = "ball", .type = JointType::Ball, .anchor = 0.5 * anchor}});
+    const Scene several =
+        mounted({{.name = "slide", .type = JointType::Slide, .axis = a, .stiffness = 30.0},
+                 {.name = "hinge", .type = JointType::Hinge, .anchor = anchor, .axis = b, .damping = 0.1},
+                 {.name = "ball", .type = JointType::Ball, .anchor = 0.5 * anchor}});
     const auto path = tip_path(several);
     CHECK((path.back().position - path.front().position).norm() > 0.02);
     CHECK(distance(path, tip_path(as_chain(several))) < 1e-7);
@@ -174,9 +183,16 @@ TEST_CASE("joints: several joints on one body move like a chain of frames") {
 
 TEST_CASE("joints: a universal joint is two hinges") {
     const Vector3d anchor(0.05, -0.1, 0.08), a(1.0, 0.2, -0.3), b(0.1, -0.4, 1.0);
-    const Scene universal = mounted({{.name = "u", .type = JointType::Universal, .anchor = anchor, .axis = a, .axis2 = b, .damping = 0.05, .stiffness = 0.3}});
-    const Scene hinges = mounted({{.name = "a", .type = JointType::Hinge, .anchor = anchor, .axis = a, .damping = 0.05, .stiffness = 0.3},
-                                  {.name = "b", .type = JointType::Hinge, .anchor = anchor, .axis = b, .damping = 0.05, .stiffness = 0.3}});
+    const Scene universal = mounted({{.name = "u",
+                                      .type = JointType::Universal,
+                                      .anchor = anchor,
+                                      .axis = a,
+                                      .axis2 = b,
+                                      .damping = 0.05,
+                                      .stiffness = 0.3}});
+    const Scene hinges = mounted(
+        {{.name = "a", .type = JointType::Hinge, .anchor = anchor, .axis = a, .damping = 0.05, .stiffness = 0.3},
+         {.name = "b", .type = JointType::Hinge, .anchor = anchor, .axis = b, .damping = 0.05, .stiffness = 0.3}});
     const VectorXd start = numbers({0.4, -0.3});
     const auto path = tip_path(universal, start);
     CHECK((path.back().rotation - path.front().rotation).norm() > 0.1);
@@ -186,7 +202,9 @@ TEST_CASE("joints: a universal joint is two hinges") {
 
 TEST_CASE("joints: ball and free joints move like hinges and slides") {
     const Vector3d anchor(0.15, -0.1, 0.18), x = Vector3d::UnitX(), y = Vector3d::UnitY(), z = Vector3d::UnitZ();
-    const auto hinge = [&](const char* name, const Vector3d& axis) { return Joint{.name = name, .type = JointType::Hinge, .anchor = anchor, .axis = axis}; };
+    const auto hinge = [&](const char* name, const Vector3d& axis) {
+        return Joint{.name = name, .type = JointType::Hinge, .anchor = anchor, .axis = axis};
+    };
     const auto ball = tip_path(mounted({{.name = "ball", .type = JointType::Ball, .anchor = anchor}}));
     CHECK((ball.back().rotation - ball.front().rotation).norm() > 0.1);
     CHECK(distance(ball, tip_path(mounted({hinge("x", x), hinge("y", y), hinge("z", z)}))) < 1e-9);
@@ -195,7 +213,9 @@ TEST_CASE("joints: ball and free joints move like hinges and slides") {
         Scene scene = mounted(std::move(joints));
         scene.bodies[1].position.setZero();
         scene.bodies[1].orientation.setIdentity();
-        scene.actuators = {{.name = "lever", .type = ActuatorType::Motor, .joint = scene.bodies[1].joints.back().name,
+        scene.actuators = {{.name = "lever",
+                            .type = ActuatorType::Motor,
+                            .joint = scene.bodies[1].joints.back().name,
                             .gear = std::vector<double>(lever.begin(), lever.end())}};
         const auto model = build_model(scene);
         const Trajectory t = simulate(model, model->default_state(), 0.3, kDt, numbers({0.5}));
@@ -207,9 +227,12 @@ TEST_CASE("joints: ball and free joints move like hinges and slides") {
         }
         return path;
     };
-    const auto slide = [](const char* name, const Vector3d& axis) { return Joint{.name = name, .type = JointType::Slide, .axis = axis}; };
+    const auto slide = [](const char* name, const Vector3d& axis) {
+        return Joint{.name = name, .type = JointType::Slide, .axis = axis};
+    };
     const auto free = spun({{.name = "free", .type = JointType::Free}}, numbers({0.0, 0.0, 0.0, 0.1, -0.2, 0.3}));
-    const auto slides = spun({slide("x", x), slide("y", y), slide("z", z), {.name = "ball", .type = JointType::Ball}}, numbers({0.1, -0.2, 0.3}));
+    const auto slides = spun({slide("x", x), slide("y", y), slide("z", z), {.name = "ball", .type = JointType::Ball}},
+                             numbers({0.1, -0.2, 0.3}));
     CHECK((free.back().rotation - free.front().rotation).norm() > 0.1);
     CHECK(distance(free, slides) < 1e-9);
 }
@@ -218,7 +241,12 @@ TEST_CASE("joints: ball and free joints move like hinges and slides") {
 
 TEST_CASE("ties: two tied slides are one slide") {
     Scene scene = slider_scene({.stiffness = 20.0, .spring_reference = 0.1}, 1.5);
-    Body other{.name = "other", .joints = {{.name = "follower", .type = JointType::Slide, .axis = Vector3d::UnitZ(), .damping = 0.6, .stiffness = 7.0}}};
+    Body other{.name = "other",
+               .joints = {{.name = "follower",
+                           .type = JointType::Slide,
+                           .axis = Vector3d::UnitZ(),
+                           .damping = 0.6,
+                           .stiffness = 7.0}}};
     other.moments = moments_from_inertia(0.8, Vector3d::Zero(), 0.01 * Eigen::Matrix3d::Identity(), "other");
     scene.bodies.push_back(other);
     scene.ties = {{.joint = "follower", .source = "slide", .ratio = -0.7, .offset = 0.25}};
@@ -279,7 +307,8 @@ TEST_CASE("limits: nothing inside, a finite push back outside, and the stated st
     const Trajectory t = simulate(pressed, at(*pressed, numbers({0.0}), numbers({0.0})), 20.0, 0.05);
     CHECK(t.q(t.num_steps(), 0) == doctest::Approx(0.4 + std::sqrt(2.0 * 1.5 * 8.0 / 500.0)).epsilon(1e-9));
     const double x = t.q(t.num_steps(), 0) - 0.4;
-    CHECK(t.reports.back().potential == doctest::Approx(500.0 / 6.0 * x * x * x - 1.5 * 8.0 * (0.4 + x + 0.1)).epsilon(1e-9));
+    CHECK(t.reports.back().potential ==
+          doctest::Approx(500.0 / 6.0 * x * x * x - 1.5 * 8.0 * (0.4 + x + 0.1)).epsilon(1e-9));
 }
 
 TEST_CASE("limits: a joint described outside its range is a warning, not an error") {
@@ -314,7 +343,9 @@ TEST_CASE("limits: the spring is twice continuously differentiable at the switch
     const auto along_first = [](double x, VectorXd& delta) { delta[0] = x; };
     const auto check = [&](const Model& limited_model, const Model& unlimited_model) {
         // one-sided second differences just outside and inside; the rest of the objective is taken out
-        const auto slope = [&](double x) { return objective_slope(limited_model, along_first, x) - objective_slope(unlimited_model, along_first, x); };
+        const auto slope = [&](double x) {
+            return objective_slope(limited_model, along_first, x) - objective_slope(unlimited_model, along_first, x);
+        };
         double previous = 0.0;
         for (const double h : {1e-2, 5e-3, 2.5e-3}) {
             const double jump = (slope(edge + h) - slope(edge)) / h - (slope(edge) - slope(edge - h)) / h;
@@ -336,14 +367,20 @@ TEST_CASE("scripts: a kinematic body carries what is welded to it and drags what
     scene.gravity.setZero();
     const Eigen::Quaterniond tilt(Eigen::AngleAxisd(0.4, Vector3d(1.0, 2.0, 0.5).normalized()));
     Body carrier{.name = "carrier", .position = {0.3, 0.1, 1.0}, .motion = BodyMotion::Kinematic};
-    Body welded{.name = "welded", .parent = 1, .position = {0.2, 0.0, 0.1}, .orientation = tilt, .motion = BodyMotion::Fixed};
-    Body slider{.name = "slider", .parent = 1, .joints = {{.name = "slide", .type = JointType::Slide, .axis = Vector3d::UnitX(), .damping = 0.5, .stiffness = 9.0}}};
+    Body welded{
+        .name = "welded", .parent = 1, .position = {0.2, 0.0, 0.1}, .orientation = tilt, .motion = BodyMotion::Fixed};
+    Body slider{
+        .name = "slider",
+        .parent = 1,
+        .joints = {
+            {.name = "slide", .type = JointType::Slide, .axis = Vector3d::UnitX(), .damping = 0.5, .stiffness = 9.0}}};
     slider.moments = moments_from_inertia(1.2, Vector3d::Zero(), 0.01 * Eigen::Matrix3d::Identity(), "slider");
     scene.bodies.insert(scene.bodies.end(), {carrier, welded, slider});
     const auto model = build_model(scene);
     CHECK(model->num_unknowns() == 1);
     const int steps = 30;
-    RolloutInput input{.state0 = model->default_state(), .controls = RowMatrix::Zero(steps, 0), .script = RowMatrix::Zero(steps, 7)};
+    RolloutInput input{
+        .state0 = model->default_state(), .controls = RowMatrix::Zero(steps, 0), .script = RowMatrix::Zero(steps, 7)};
     const auto place = [&](int s) { return Vector3d(0.3 + 0.2 * std::sin(0.1 * s), 0.1 + 0.01 * s, 1.0); };
     for (int s = 1; s <= steps; ++s) input.script.row(s - 1) << place(s).transpose(), 1.0, 0.0, 0.0, 0.0;
     const Trajectory t = rollout(model, model->default_parameters(), input, {.dt = kDt, .tolerance = 1e-10});
@@ -374,14 +411,17 @@ TEST_CASE("scripts: a turning carrier") {
     scene.bodies.push_back({.name = "welded", .parent = 1, .position = {0.5, 0.0, 0.0}, .motion = BodyMotion::Fixed});
     const auto model = build_model(scene);
     const int steps = 20;
-    RolloutInput input{.state0 = model->default_state(), .controls = RowMatrix::Zero(steps, 0), .script = RowMatrix::Zero(steps, 7)};
-    for (int s = 1; s <= steps; ++s) input.script.row(s - 1) << 0.0, 0.0, 0.0, std::cos(0.1 * s), 0.0, 0.0, std::sin(0.1 * s);
+    RolloutInput input{
+        .state0 = model->default_state(), .controls = RowMatrix::Zero(steps, 0), .script = RowMatrix::Zero(steps, 7)};
+    for (int s = 1; s <= steps; ++s)
+        input.script.row(s - 1) << 0.0, 0.0, 0.0, std::cos(0.1 * s), 0.0, 0.0, std::sin(0.1 * s);
     const Trajectory t = rollout(model, model->default_parameters(), input, {.dt = kDt});
     REQUIRE(t.converged());  // nothing is left to solve for
     Kinematics kinematics;
     for (int s = 0; s <= steps; ++s) {
         forward_kinematics(*model, t.parameters, t.q.row(s).transpose(), kinematics);
-        CHECK((kinematics.poses[2].position - 0.5 * Vector3d(std::cos(0.2 * s), std::sin(0.2 * s), 0.0)).norm() < 1e-14);
+        CHECK((kinematics.poses[2].position - 0.5 * Vector3d(std::cos(0.2 * s), std::sin(0.2 * s), 0.0)).norm() <
+              1e-14);
         if (s > 0) CHECK(t.v(s, 5) == doctest::Approx(0.2 / kDt).epsilon(1e-12));
     }
     const RowMatrix partials = RowMatrix::Ones(steps + 1, 6 * model->num_bodies());

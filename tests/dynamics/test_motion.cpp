@@ -21,7 +21,8 @@ using testing::simulate;
 
 Moments rod(double mass, const Vector3d& half) {  // a box from the origin to 2 half
     const Vector3d square = half.cwiseAbs2();
-    const Eigen::Matrix3d inertia = mass / 3.0 * (square.sum() * Eigen::Matrix3d::Identity() - Eigen::Matrix3d(square.asDiagonal()));
+    const Eigen::Matrix3d inertia =
+        mass / 3.0 * (square.sum() * Eigen::Matrix3d::Identity() - Eigen::Matrix3d(square.asDiagonal()));
     return moments_from_inertia(mass, Vector3d(0.0, 0.0, -half.z()), inertia, "rod");
 }
 
@@ -61,8 +62,12 @@ Scene ant_scene() {
             const std::string name = part + std::to_string(leg);
             const int parent = std::string(part) == "thigh" ? 1 : static_cast<int>(scene.bodies.size()) - 1;
             Body body = testing::random_body(random, name, parent);
-            body.joints.push_back({.name = name, .type = JointType::Hinge, .anchor = 0.1 * normal_vector(random, 3),
-                                   .axis = unit_vector(random), .damping = 0.02, .stiffness = 0.5});
+            body.joints.push_back({.name = name,
+                                   .type = JointType::Hinge,
+                                   .anchor = 0.1 * normal_vector(random, 3),
+                                   .axis = unit_vector(random),
+                                   .damping = 0.02,
+                                   .stiffness = 0.5});
             scene.bodies.push_back(body);
             scene.actuators.push_back({.name = name, .type = ActuatorType::Motor, .joint = name});
         }
@@ -81,7 +86,9 @@ State moving(const Model& model, std::uint64_t seed, double speed = 1.0) {
 double linear_momentum_change(const Trajectory& t) {
     double largest = 0.0;
     for (Eigen::Index s = 1; s + 1 < t.q.rows(); ++s) {
-        const auto at = [&](Eigen::Index row) { return mass_times_center(*t.model, t.parameters, t.q.row(row).transpose()); };
+        const auto at = [&](Eigen::Index row) {
+            return mass_times_center(*t.model, t.parameters, t.q.row(row).transpose());
+        };
         largest = std::max(largest, (at(s + 1) - 2.0 * at(s) + at(s - 1)).norm() / t.options.dt);
     }
     return largest;
@@ -96,7 +103,9 @@ TEST_CASE("motion: a tumbling body keeps its linear momentum; angular momentum a
     REQUIRE(before.linear.norm() > 0.1);
     REQUIRE(before.angular.norm() > 0.01);
     CHECK(linear_momentum_change(simulate(model, start, 1.0, 0.01)) < 1e-12 * (1.0 + before.linear.norm()));
-    check_first_order("angular momentum", 0.01, [&](double dt) { return (last_momenta(simulate(model, start, 1.0, dt)).angular - before.angular).norm(); });
+    check_first_order("angular momentum", 0.01, [&](double dt) {
+        return (last_momenta(simulate(model, start, 1.0, dt)).angular - before.angular).norm();
+    });
     check_first_order("energy", 0.01, [&](double dt) {
         const double drift = last_momenta(simulate(model, start, 1.0, dt)).kinetic - before.kinetic;
         CHECK(drift < 0.0);  // implicit Euler dissipates
@@ -125,7 +134,9 @@ TEST_CASE("motion: free fall is the implicit Euler parabola, whatever the rotati
     const Trajectory t = simulate(model, moving(*model, 2), 0.5, 0.01);
     const double mass = model->default_parameters().moments(1, 0);
     for (Eigen::Index s = 1; s + 1 < t.q.rows(); ++s) {
-        const auto at = [&](Eigen::Index row) { return Vector3d(mass_times_center(*model, t.parameters, t.q.row(row).transpose()) / mass); };
+        const auto at = [&](Eigen::Index row) {
+            return Vector3d(mass_times_center(*model, t.parameters, t.q.row(row).transpose()) / mass);
+        };
         CHECK(((at(s + 1) - 2.0 * at(s) + at(s - 1)) / 1e-4 - scene.gravity).norm() < 1e-9);
     }
 }
@@ -149,7 +160,8 @@ TEST_CASE("motion: pendulum against the elliptic integral") {
     });
     const Trajectory t = simulate(model, start, 4.0 * quarter, 0.001);
     for (std::size_t s = 1; s < t.reports.size(); ++s) {  // no step gains energy
-        CHECK(t.reports[s].kinetic + t.reports[s].potential <= t.reports[s - 1].kinetic + t.reports[s - 1].potential + 1e-9);
+        CHECK(t.reports[s].kinetic + t.reports[s].potential <=
+              t.reports[s - 1].kinetic + t.reports[s - 1].potential + 1e-9);
     }
 }
 
@@ -172,7 +184,8 @@ TEST_CASE("motion: double pendulum and seven-link arm lose energy at first order
             return drift;
         });
         check_first_order("motion", dt, [&](double step) {  // distance to the next finer run, a quarter of the step
-            const Trajectory coarse = simulate(model, start, seconds, step), fine = simulate(model, start, seconds, step / 4);
+            const Trajectory coarse = simulate(model, start, seconds, step),
+                             fine = simulate(model, start, seconds, step / 4);
             return (coarse.state(coarse.num_steps()).q - fine.state(fine.num_steps()).q).norm();
         });
     }
@@ -187,7 +200,9 @@ TEST_CASE("motion: an ant in the air keeps its linear momentum under its own mot
     const Trajectory t = simulate(model, start, 0.5, 0.01, control);
     CHECK(linear_momentum_change(t) < 1e-12 * (1.0 + before.linear.norm()));
     CHECK((t.q.row(50) - t.q.row(0)).tail(8).norm() > 0.1);  // the legs did move
-    check_first_order("angular momentum", 0.005, [&](double dt) { return (last_momenta(simulate(model, start, 0.5, dt, control)).angular - before.angular).norm(); });
+    check_first_order("angular momentum", 0.005, [&](double dt) {
+        return (last_momenta(simulate(model, start, 0.5, dt, control)).angular - before.angular).norm();
+    });
 }
 
 TEST_CASE("motion: ten kilometres from the origin everything moves alike") {

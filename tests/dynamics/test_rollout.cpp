@@ -22,11 +22,13 @@ struct Experiment {
     StepOptions options{.dt = 0.01, .tolerance = 1e-11};
     RowMatrix weight_p, weight_R, weight_v;
 
-    Experiment(const Scene& scene, std::uint64_t seed, int steps) : model(build_model(scene)), parameters(model->default_parameters()) {
+    Experiment(const Scene& scene, std::uint64_t seed, int steps)
+        : model(build_model(scene)), parameters(model->default_parameters()) {
         Random random(seed);
         input.state0 = testing::random_state(*model, random);
         input.controls.resize(steps, model->num_controls());
-        for (Eigen::Index r = 0; r < steps; ++r) input.controls.row(r) = 0.3 * normal_vector(random, model->num_controls()).transpose();
+        for (Eigen::Index r = 0; r < steps; ++r)
+            input.controls.row(r) = 0.3 * normal_vector(random, model->num_controls()).transpose();
         if (model->num_kinematic() > 0) {
             input.script.resize(steps, 7 * model->num_kinematic());
             Eigen::VectorXd q = input.state0.q;
@@ -54,14 +56,16 @@ struct Experiment {
     [[nodiscard]] Trajectory run() const { return rollout(model, parameters, input, options); }
 
     [[nodiscard]] double loss(const Trajectory& t) const {
-        REQUIRE_MESSAGE(t.converged(), "step ", t.num_steps(), ": ", std::string(to_string(t.reports.back().status)), ", residual ", t.reports.back().residual);
+        REQUIRE_MESSAGE(t.converged(), "step ", t.num_steps(), ": ", std::string(to_string(t.reports.back().status)),
+                        ", residual ", t.reports.back().residual);
         double value = weight_v.cwiseProduct(t.v).sum();
         Kinematics kinematics;
         for (Eigen::Index r = 0; r < t.q.rows(); ++r) {
             forward_kinematics(*model, parameters, t.q.row(r).transpose(), kinematics);
             for (int i = 0; i < model->num_bodies(); ++i) {
                 const Pose& pose = kinematics.poses[static_cast<std::size_t>(i)];
-                value += weight_p.row(r).segment<3>(3 * i).dot(pose.position) + matrix(r, i).cwiseProduct(pose.rotation).sum();
+                value += weight_p.row(r).segment<3>(3 * i).dot(pose.position) +
+                         matrix(r, i).cwiseProduct(pose.rotation).sum();
             }
         }
         return value;
@@ -74,7 +78,8 @@ struct Experiment {
         for (Eigen::Index r = 0; r < t.q.rows(); ++r) {
             forward_kinematics(*model, parameters, t.q.row(r).transpose(), kinematics);
             for (int i = 0; i < model->num_bodies(); ++i) {
-                const Eigen::Matrix3d M = matrix(r, i) * kinematics.poses[static_cast<std::size_t>(i)].rotation.transpose();
+                const Eigen::Matrix3d M =
+                    matrix(r, i) * kinematics.poses[static_cast<std::size_t>(i)].rotation.transpose();
                 out.row(r).segment<3>(6 * i) = weight_p.row(r).segment<3>(3 * i);
                 out.row(r).segment<3>(6 * i + 3) << M(2, 1) - M(1, 2), M(0, 2) - M(2, 0), M(1, 0) - M(0, 1);
             }
@@ -95,7 +100,8 @@ DerivativeReport check_slope(const Experiment& e, double expected, Move&& move) 
         Experiment plus = e, minus = e;
         move(plus, h);
         move(minus, -h);
-        return std::pair(VectorXd::Constant(1, plus.loss(plus.run())).eval(), VectorXd::Constant(1, minus.loss(minus.run())).eval());
+        return std::pair(VectorXd::Constant(1, plus.loss(plus.run())).eval(),
+                         VectorXd::Constant(1, minus.loss(minus.run())).eval());
     };
     return testing::check_ladder(plus_minus, VectorXd::Constant(1, expected), {.first = 1e-2, .last = 1e-8});
 }
@@ -120,12 +126,14 @@ void check_all(const Experiment& e, double tolerance) {
     {
         RowMatrix s = e.input.controls;
         for (double& value : s.reshaped()) value = normal(random);
-        check("controls", check_slope(e, g.controls.cwiseProduct(s).sum(), [&](Experiment& x, double h) { x.input.controls += h * s; }));
+        check("controls", check_slope(e, g.controls.cwiseProduct(s).sum(),
+                                      [&](Experiment& x, double h) { x.input.controls += h * s; }));
     }
     const auto parameter = [&](const char* what, auto member) {
         auto s = e.parameters.*member;
         for (double& value : s.reshaped()) value = normal(random);
-        check(what, check_slope(e, (g.parameters.*member).cwiseProduct(s).sum(), [&](Experiment& x, double h) { x.parameters.*member += h * s; }));
+        check(what, check_slope(e, (g.parameters.*member).cwiseProduct(s).sum(),
+                                [&](Experiment& x, double h) { x.parameters.*member += h * s; }));
     };
     parameter("attachment", &Parameters::attachment);
     parameter("kp", &Parameters::kp);
@@ -139,11 +147,11 @@ void check_all(const Experiment& e, double tolerance) {
         for (int i = 1; i < model.num_bodies(); ++i) {
             const Eigen::Vector3d x = 0.2 * normal_vector(random, 3);
             const Moments point{.mass = 0.1, .first = 0.1 * x, .second = 0.1 * x * x.transpose()};
-            if (model.bodies()[static_cast<std::size_t>(i)].kinematic < 0) s.moments.row(i) = to_vector(point).transpose() + 0.1 * uniform(random) * e.parameters.moments.row(i);
+            if (model.bodies()[static_cast<std::size_t>(i)].kinematic < 0)
+                s.moments.row(i) = to_vector(point).transpose() + 0.1 * uniform(random) * e.parameters.moments.row(i);
         }
-        check("moments", check_slope(e, g.parameters.moments.cwiseProduct(s.moments).sum(), [&](Experiment& x, double h) {
-                  x.parameters.moments += h * s.moments;
-              }));
+        check("moments", check_slope(e, g.parameters.moments.cwiseProduct(s.moments).sum(),
+                                     [&](Experiment& x, double h) { x.parameters.moments += h * s.moments; }));
     }
     if (model.num_kinematic() > 0) {
         const RowMatrix s = RowMatrix::NullaryExpr(e.input.script.rows(), 6, [&] { return normal(random); });
@@ -166,9 +174,7 @@ TEST_CASE("rollout vjp: every quantity against differences, all joints and actua
     check_all(Experiment(testing::zoo_with_kinematic(4), 4, 10), 1e-6);
 }
 
-TEST_CASE("rollout vjp: 100 steps on a smooth scene") {
-    check_all(Experiment(testing::zoo(7, false), 7, 100), 1e-6);
-}
+TEST_CASE("rollout vjp: 100 steps on a smooth scene") { check_all(Experiment(testing::zoo(7, false), 7, 100), 1e-6); }
 
 TEST_CASE("rollout vjp refuses an unconverged trajectory, and says where") {
     Experiment e(testing::zoo(1), 1, 5);
@@ -176,7 +182,8 @@ TEST_CASE("rollout vjp refuses an unconverged trajectory, and says where") {
     const Trajectory t = e.run();
     CHECK_FALSE(t.converged());
     CHECK(t.reports.back().status == StepStatus::MaxIterations);
-    CHECK_THROWS_WITH_AS((void)rollout_vjp(t, LossPartials{}), doctest::Contains("step 0: max_iterations"), std::invalid_argument);
+    CHECK_THROWS_WITH_AS((void)rollout_vjp(t, LossPartials{}), doctest::Contains("step 0: max_iterations"),
+                         std::invalid_argument);
     CHECK_NOTHROW((void)rollout_vjp(t, LossPartials{}, {.allow_unconverged = true}));
 }
 
@@ -204,7 +211,8 @@ TEST_CASE("rollout batches have the same bits for 1, 2 and 4 threads [threads]")
             continue;
         }
         for (std::size_t k = 0; k < batch.size(); ++k) {
-            CHECK(std::memcmp(batch[k].q.data(), reference[k].q.data(), sizeof(double) * static_cast<std::size_t>(batch[k].q.size())) == 0);
+            CHECK(std::memcmp(batch[k].q.data(), reference[k].q.data(),
+                              sizeof(double) * static_cast<std::size_t>(batch[k].q.size())) == 0);
             CHECK(std::memcmp(gradients[k].parameters.moments.data(), reference_gradients[k].parameters.moments.data(),
                               sizeof(double) * static_cast<std::size_t>(gradients[k].parameters.moments.size())) == 0);
             CHECK(gradients[k].q0 == reference_gradients[k].q0);

@@ -21,22 +21,31 @@ using Eigen::VectorXd;
 Moments unit_mass() { return moments_from_inertia(1.0, Vector3d::Zero(), 0.1 * Eigen::Matrix3d::Identity(), "unit"); }
 
 Body body(const std::string& name, int parent, std::vector<Joint> joints, const Vector3d& position = Vector3d::Zero()) {
-    return Body{.name = name, .parent = parent, .position = position, .joints = std::move(joints), .moments = unit_mass()};
+    return Body{
+        .name = name, .parent = parent, .position = position, .joints = std::move(joints), .moments = unit_mass()};
 }
 
 Joint joint(const std::string& name, JointType type) { return Joint{.name = name, .type = type}; }
 
-Shape box(const std::string& name, int owner, double half = 0.1) { return Shape{.name = name, .body = owner, .type = ShapeType::Box, .size = Vector3d::Constant(half)}; }
+Shape box(const std::string& name, int owner, double half = 0.1) {
+    return Shape{.name = name, .body = owner, .type = ShapeType::Box, .size = Vector3d::Constant(half)};
+}
 
-bool has(const std::vector<std::string>& list, const std::string& text) { return std::find(list.begin(), list.end(), text) != list.end(); }
+bool has(const std::vector<std::string>& list, const std::string& text) {
+    return std::find(list.begin(), list.end(), text) != list.end();
+}
 
 TEST_CASE("model: coordinates and degrees of freedom are laid out joint by joint") {
     Scene scene;
     const Eigen::Quaterniond tilt(Eigen::AngleAxisd(0.5, Vector3d::UnitX()));
-    scene.bodies = {scene.bodies[0], body("a", 0, {joint("free", JointType::Free)}, {1.0, 2.0, 3.0}),
-                    body("b", 1, {joint("ball", JointType::Ball)}), body("c", 2, {joint("uni", JointType::Universal)}),
-                    body("d", 3, {joint("weld", JointType::Fixed), joint("slide", JointType::Slide), joint("hinge", JointType::Hinge)}),
-                    Body{.name = "e", .position = {4.0, 5.0, 6.0}, .motion = BodyMotion::Kinematic}};
+    scene.bodies = {
+        scene.bodies[0],
+        body("a", 0, {joint("free", JointType::Free)}, {1.0, 2.0, 3.0}),
+        body("b", 1, {joint("ball", JointType::Ball)}),
+        body("c", 2, {joint("uni", JointType::Universal)}),
+        body("d", 3,
+             {joint("weld", JointType::Fixed), joint("slide", JointType::Slide), joint("hinge", JointType::Hinge)}),
+        Body{.name = "e", .position = {4.0, 5.0, 6.0}, .motion = BodyMotion::Kinematic}};
     scene.bodies[1].orientation = tilt;
     scene.bodies[4].joints[1].reference = 0.25;
     scene.bodies[4].joints[2].reference = -0.5;
@@ -73,9 +82,11 @@ TEST_CASE("model: coordinates and degrees of freedom are laid out joint by joint
 
 TEST_CASE("model: ties reduce exactly, through chains, and scripts leave no unknowns") {
     Scene scene;
-    for (const char* name : {"a", "b", "c", "d"}) scene.bodies.push_back(body(name, 0, {joint(name, JointType::Hinge)}));
+    for (const char* name : {"a", "b", "c", "d"})
+        scene.bodies.push_back(body(name, 0, {joint(name, JointType::Hinge)}));
     scene.bodies.push_back(Body{.name = "k", .motion = BodyMotion::Kinematic});
-    scene.ties = {{.joint = "c", .source = "b", .ratio = 3.0, .offset = 0.1}, {.joint = "b", .source = "a", .ratio = -2.0, .offset = 0.5}};
+    scene.ties = {{.joint = "c", .source = "b", .ratio = 3.0, .offset = 0.1},
+                  {.joint = "b", .source = "a", .ratio = -2.0, .offset = 0.5}};
     const auto model = build_model(scene);
     CHECK_FALSE(model->reduction().identity);
     Eigen::MatrixXd E = Eigen::MatrixXd::Zero(10, 2);
@@ -114,7 +125,8 @@ TEST_CASE("model: masses come from the body, else from its shapes") {
     Scene scene;
     scene.bodies.push_back(Body{.name = "made", .joints = {joint("made", JointType::Free)}});
     scene.bodies.push_back(body("given", 0, {joint("given", JointType::Free)}, {9.0, 0.0, 0.0}));
-    Shape first = box("first", 1, 0.2), second = box("second", 1, 0.1), drawn = box("drawn", 1, 0.3), weightless = box("weightless", 1, 0.4);
+    Shape first = box("first", 1, 0.2), second = box("second", 1, 0.1), drawn = box("drawn", 1, 0.3),
+          weightless = box("weightless", 1, 0.4);
     first.density = 500.0;
     second.position = {0.6, 0.0, 0.0};
     second.orientation = Eigen::Quaterniond(Eigen::AngleAxisd(0.7, Vector3d(1.0, 1.0, 0.0).normalized()));
@@ -124,7 +136,8 @@ TEST_CASE("model: masses come from the body, else from its shapes") {
     scene.shapes = {first, second, drawn, weightless, box("other", 2)};
     const auto model = build_model(scene);
     Moments expected = box_moments(Vector3d::Constant(0.2), 500.0);
-    expected += transformed(box_moments(Vector3d::Constant(0.1), 1000.0), second.position, second.orientation.toRotationMatrix());
+    expected += transformed(box_moments(Vector3d::Constant(0.1), 1000.0), second.position,
+                            second.orientation.toRotationMatrix());
     expected += box_moments(Vector3d::Constant(0.3), 10.0);  // drawn only, but it weighs what its density says
     CHECK(model->default_parameters().moments.row(1).transpose().isApprox(to_vector(expected), 1e-14));
     CHECK(model->default_parameters().moments.row(2).transpose().isApprox(to_vector(unit_mass()), 1e-15));
@@ -134,7 +147,8 @@ TEST_CASE("model: masses come from the body, else from its shapes") {
 TEST_CASE("model: frames without mass are welded parts, or refused when something must move them") {
     Scene scene;
     scene.bodies.push_back(body("link", 0, {joint("hinge", JointType::Hinge)}));
-    scene.bodies.push_back(Body{.name = "sensor", .parent = 1, .position = {0.0, 0.0, 0.3}, .motion = BodyMotion::Fixed});
+    scene.bodies.push_back(
+        Body{.name = "sensor", .parent = 1, .position = {0.0, 0.0, 0.3}, .motion = BodyMotion::Fixed});
     CHECK_NOTHROW((void)build_model(scene));
     SUBCASE("a moving frame gets its mass from what is welded to it") {
         scene.bodies[2].moments = scene.bodies[1].moments;
@@ -148,7 +162,8 @@ TEST_CASE("model: frames without mass are welded parts, or refused when somethin
     }
     SUBCASE("nothing at all") {
         scene.bodies[1].moments.reset();
-        CHECK(testing::error_of([&] { (void)build_model(scene); }).find("body 'link': mass 0, expected > 0 [kg]") != std::string::npos);
+        CHECK(testing::error_of([&] { (void)build_model(scene); }).find("body 'link': mass 0, expected > 0 [kg]") !=
+              std::string::npos);
     }
 }
 
@@ -176,7 +191,8 @@ using Pairs = std::vector<std::pair<int, int>>;
 TEST_CASE("contact filter: joined bodies are left out and listed; the rest may meet") {
     const auto model = build_model(arm_and_box());
     CHECK(pairs(*model) == Pairs{{0, 2}, {0, 3}, {0, 4}, {1, 3}, {1, 4}, {2, 4}, {3, 4}});
-    CHECK(model->excluded_pairs() == std::vector<std::string>{"world, one: joined", "one, two: joined", "two, three: joined"});
+    CHECK(model->excluded_pairs() ==
+          std::vector<std::string>{"world, one: joined", "one, two: joined", "two, three: joined"});
     CHECK(model->warnings().empty());
 }
 
@@ -200,7 +216,8 @@ TEST_CASE("contact filter: the user's lists come first") {
     scene.include_contacts = {{"two", "one"}, {"two", "three"}};
     const auto model = build_model(scene);
     CHECK(pairs(*model) == Pairs{{0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {2, 4}});
-    CHECK(model->excluded_pairs() == std::vector<std::string>{"world, one: joined", "three, box: excluded by the user"});
+    CHECK(model->excluded_pairs() ==
+          std::vector<std::string>{"world, one: joined", "three, box: excluded by the user"});
 }
 
 TEST_CASE("contact filter: groups") {
@@ -237,7 +254,8 @@ TEST_CASE("contact filter: overlaps within a machine are left out, overlapping f
     }
     SUBCASE("a half-space: the machine's foot in the ground is left out, a free body below it is warned of") {
         Scene ground = arm_and_box();
-        ground.shapes[0] = Shape{.name = "ground", .body = 0, .type = ShapeType::HalfSpace, .position = {0.0, 0.0, -0.5}};
+        ground.shapes[0] =
+            Shape{.name = "ground", .body = 0, .type = ShapeType::HalfSpace, .position = {0.0, 0.0, -0.5}};
         ground.shapes[3].size = {0.1, 0.1, 0.8};
         ground.bodies[4].position.z() = -0.55;
         const auto sunk = build_model(ground);

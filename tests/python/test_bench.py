@@ -5,10 +5,10 @@ import json
 
 import numpy as np
 import pytest
-from farfield.benchmarks import BENCHMARKS, step
-from farfield.benchmarks.measure import Check, result_hash, take_turns
 
 from farfield import cli
+from farfield.benchmarks import BENCHMARKS, step
+from farfield.benchmarks.measure import Check, result_hash, take_turns
 
 
 def test_list_has_one_line_per_benchmark(capsys):

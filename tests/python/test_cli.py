@@ -8,13 +8,12 @@ import sys
 
 import numpy as np
 import pytest
-from farfield.runs import RunDir
-from farfield.viewer import load_recording
-from spied_engine import Engine
 
 import farfield
 from farfield import cli
-
+from farfield.runs import RunDir
+from farfield.viewer import load_recording
+from spied_engine import Engine
 
 SCENE = """<mujoco><worldbody>
   <geom type="plane" size="0 0 1"/>

@@ -11,12 +11,12 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from farfield.importers import import_file, mujoco_compile, urdf
-from farfield.importers.report import Report
-from farfield.importers.rotations import quaternion_matrix, quaternion_product
 
 import farfield
 from farfield import _core
+from farfield.importers import import_file, mujoco_compile, urdf
+from farfield.importers.report import Report
+from farfield.importers.rotations import quaternion_matrix, quaternion_product
 
 HERE = Path(__file__).parent
 SCENES = HERE.parents[1] / "scenes"

@@ -11,11 +11,11 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+
+from farfield import _core as core
 from farfield.importers import SceneFileError, compiler, import_file, load_scene
 from farfield.importers.meshes import match_triangles, read_obj, weld
 from farfield.importers.rotations import quaternion_matrix
-
-from farfield import _core as core
 
 SCENES = Path(__file__).parents[2] / "scenes"
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float) * [0.3, 0.2, 0.1]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from farfield.importers import SceneFileError, load_scene
-from farfield.importers.urdf import resolve
 
 from farfield import _core as core
+from farfield.importers import SceneFileError, load_scene
+from farfield.importers.urdf import resolve
 
 INERTIAL = '<inertial><mass value="{mass}"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
 TETRA = np.array([[0, 0, 0], [1 / 3, 0, 0], [0, 1 / 3, 0], [0, 0, 1 / 3]])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from farfield.runs import RunDir, atomic_path, clean_json, dump_json
 
 

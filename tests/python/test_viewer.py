@@ -9,13 +9,14 @@ import time
 
 import numpy as np
 import pytest
+from PIL import Image
+
+from box_model import CORNERS, FACES, Model
 from farfield.viewer import Drawable, HalfSpace, Marker, Recording, load_recording, record, save_recording
 from farfield.viewer.camera import fit_camera, nice_length, plane_frame, rotation_matrices, scene_points
 from farfield.viewer.raster import Canvas
 from farfield.viewer.replay import MAX_FRAMES, MAX_POSES, playback_frames, write_replay
 from farfield.viewer.still import render, render_png
-from PIL import Image
-from box_model import CORNERS, FACES, Model
 
 RED = (0.9, 0.05, 0.05, 1.0)
 BLUE = (0.05, 0.1, 0.9, 1.0)

@@ -46,7 +46,8 @@ inline Eigen::Vector3d mass_times_center(const Model& model, const Parameters& p
     Eigen::Vector3d sum = Eigen::Vector3d::Zero();
     for (int i = 1; i < model.num_bodies(); ++i) {
         const Pose& pose = kinematics.poses[static_cast<std::size_t>(i)];
-        sum += parameters.moments(i, 0) * pose.position + pose.rotation * parameters.moments.row(i).segment<3>(1).transpose();
+        sum += parameters.moments(i, 0) * pose.position +
+               pose.rotation * parameters.moments.row(i).segment<3>(1).transpose();
     }
     return sum;
 }

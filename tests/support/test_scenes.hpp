@@ -17,7 +17,9 @@ inline Body random_body(Random& random, const std::string& name, int parent) {
     const Eigen::Vector3d size(uniform(random, 0.1, 0.3), uniform(random, 0.1, 0.3), uniform(random, 0.1, 0.3));
     const double mass = uniform(random, 0.3, 2.0);
     const Eigen::Vector3d square = size.cwiseAbs2();
-    const Eigen::Matrix3d inertia = mass / 3.0 * axes * (square.sum() * Eigen::Matrix3d::Identity() - Eigen::Matrix3d(square.asDiagonal())) * axes.transpose();
+    const Eigen::Matrix3d inertia =
+        mass / 3.0 * axes * (square.sum() * Eigen::Matrix3d::Identity() - Eigen::Matrix3d(square.asDiagonal())) *
+        axes.transpose();
     body.moments = moments_from_inertia(mass, 0.1 * normal_vector(random, 3), inertia, name);
     return body;
 }
@@ -50,7 +52,8 @@ inline Scene zoo(std::uint64_t seed, bool free_root = true) {
     scene.name = "zoo";
     const auto add = [&](const std::string& name, int parent, std::vector<JointType> types) {
         Body body = random_body(random, name, parent);
-        for (std::size_t k = 0; k < types.size(); ++k) body.joints.push_back(random_joint(random, name + " joint " + std::to_string(k), types[k]));
+        for (std::size_t k = 0; k < types.size(); ++k)
+            body.joints.push_back(random_joint(random, name + " joint " + std::to_string(k), types[k]));
         scene.bodies.push_back(body);
         return static_cast<int>(scene.bodies.size()) - 1;
     };
@@ -71,9 +74,16 @@ inline Scene zoo(std::uint64_t seed, bool free_root = true) {
         Actuator{.name = "pd ball", .type = ActuatorType::Pd, .joint = "ball joint 0", .kp = 5.0, .kd = 0.5},
         Actuator{.name = "motor ball", .type = ActuatorType::Motor, .joint = "several joint 2"},
         Actuator{.name = "geared ball", .type = ActuatorType::Motor, .joint = "ball joint 0", .gear = {0.3, -0.2, 0.5}},
-        Actuator{.name = "pd universal", .type = ActuatorType::Pd, .joint = "universal joint 0", .kp = 4.0, .kd = 0.4, .velocity_input = false},
-        Actuator{.name = "geared", .type = ActuatorType::Pd, .joint = "hinge joint 0", .kp = 3.0, .kd = 0.3, .gear = {1.7}},
-        Actuator{.name = "velocity", .type = ActuatorType::Pd, .joint = "left joint 0", .kd = 0.3, .position_input = false},
+        Actuator{.name = "pd universal",
+                 .type = ActuatorType::Pd,
+                 .joint = "universal joint 0",
+                 .kp = 4.0,
+                 .kd = 0.4,
+                 .velocity_input = false},
+        Actuator{
+            .name = "geared", .type = ActuatorType::Pd, .joint = "hinge joint 0", .kp = 3.0, .kd = 0.3, .gear = {1.7}},
+        Actuator{
+            .name = "velocity", .type = ActuatorType::Pd, .joint = "left joint 0", .kd = 0.3, .position_input = false},
         Actuator{.name = "motor", .type = ActuatorType::Motor, .joint = "several joint 0", .gear = {2.0}},
     };
     return scene;

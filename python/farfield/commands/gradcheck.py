@@ -38,7 +38,16 @@ def run(args: argparse.Namespace) -> int:
             bar.set_description(text)
             bar.update()
 
-        report = gradcheck(model, parameters, contact=contact_model(args.contact), body=args.body, state=state, dt=args.dt, seed=args.seed, progress=progress)
+        report = gradcheck(
+            model,
+            parameters,
+            contact=contact_model(args.contact),
+            body=args.body,
+            state=state,
+            dt=args.dt,
+            seed=args.seed,
+            progress=progress,
+        )
     folder.write_json("gradcheck.json", report.to_dict())
     plot(report, folder.file("gradcheck.png"))
     if args.json:
@@ -67,7 +76,11 @@ def plot(report, path) -> None:
         errors.loglog(gaps, noise, ":", color=line.get_color(), alpha=0.6)
         sizes.loglog(gaps, [max(abs(case.analytic), 1e-300) for case in cases], "o-", label=quantity)
     errors.axhline(TOLERANCE, color="0.5", lw=0.8)
-    errors.set(xlabel="gap [m]", ylabel="relative error (dotted: noise of the differences)", title=f"analytic against differences, body '{report.body}'")
+    errors.set(
+        xlabel="gap [m]",
+        ylabel="relative error (dotted: noise of the differences)",
+        title=f"analytic against differences, body '{report.body}'",
+    )
     sizes.set(xlabel="gap [m]", ylabel="|derivative|", title="size of the derivative")
     errors.legend(fontsize=8)
     with atomic_path(path) as temporary:
@@ -79,14 +92,22 @@ def summarise(report, folder) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"gradcheck, body '{report.body}': {'passed' if report.passed else 'FAILED'}", title_justify="left")
+    table = Table(
+        title=f"gradcheck, body '{report.body}': {'passed' if report.passed else 'FAILED'}", title_justify="left"
+    )
     for column in ("quantity", "cases", "worst relative error", "noise-limited", "failed"):
         table.add_column(column, justify="left" if column == "quantity" else "right")
     for quantity in dict.fromkeys(case.quantity for case in report.cases):
         cases = [case for case in report.cases if case.quantity == quantity]
         clear = [case.relative_error for case in cases if not case.noise_limited]
         worst = f"{max(clear):.1e}" if clear else "-"
-        table.add_row(quantity, str(len(cases)), worst, str(sum(c.noise_limited for c in cases)), str(sum(not c.ok for c in cases)))
+        table.add_row(
+            quantity,
+            str(len(cases)),
+            worst,
+            str(sum(c.noise_limited for c in cases)),
+            str(sum(not c.ok for c in cases)),
+        )
     console = Console(stderr=True, soft_wrap=True)
     console.print(table)
     for text in report.skipped:

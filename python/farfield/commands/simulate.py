@@ -9,7 +9,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from farfield.commands.arguments import add_contact_argument, add_output_arguments, contact_model, positive_float, positive_int, start_state
+from farfield.commands.arguments import (
+    add_contact_argument,
+    add_output_arguments,
+    contact_model,
+    positive_float,
+    positive_int,
+    start_state,
+)
 
 CHUNK = 100  # steps per rollout: the progress bar moves between them; a fixed number, so results do not depend on it
 
@@ -48,7 +55,10 @@ def run(args: argparse.Namespace) -> int:
     for warning in model.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if contact is None and model.contact_pairs:
-        print("warning: contact is off, bodies pass through each other; turn it on with --contact longrange", file=sys.stderr)
+        print(
+            "warning: contact is off, bodies pass through each other; turn it on with --contact longrange",
+            file=sys.stderr,
+        )
     state, control = start_state(model, args.key)
     name = Path(args.file).stem
     folder = RunDir.create(f"simulate-{name}", options=_options(args), path=args.out)

@@ -32,9 +32,9 @@ struct PairBlock {
 
 struct ContactDerivatives {
     double energy = 0.0;
-    double friction_energy = 0.0;         ///< the part of `energy` that is friction
-    std::vector<Vector6d> wrench;         ///< per body: dE/d(v, w)
-    std::vector<PairBlock> blocks;        ///< in pair order
+    double friction_energy = 0.0;   ///< the part of `energy` that is friction
+    std::vector<Vector6d> wrench;   ///< per body: dE/d(v, w)
+    std::vector<PairBlock> blocks;  ///< in pair order
 };
 
 /// Derivatives of phi = sum over bodies of twist . dE/d(v, w), twists held fixed.
@@ -52,17 +52,19 @@ class ContactPotential {
     [[nodiscard]] virtual std::unique_ptr<ContactMemory> make_memory() const = 0;
 
     /// Fixes the lagged friction quantities of a step of length `dt` [s] that starts at `previous`.
-    virtual void begin_step(const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory) const = 0;
+    virtual void begin_step(const Poses& previous, double dt, const Parameters& parameters,
+                            ContactMemory& memory) const = 0;
 
     /// +infinity when any two bodies touch or cross.
-    [[nodiscard]] virtual double energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const = 0;
+    [[nodiscard]] virtual double energy(const Poses& poses, const Parameters& parameters,
+                                        ContactMemory& memory) const = 0;
 
     /// Exact derivatives. Reuses the storage of `out`. Energy is +infinity (and the rest unspecified) when bodies touch.
     virtual void derivatives(const Poses& poses, const Parameters& parameters, ContactMemory& memory,
                              ContactDerivatives& out) const = 0;
 
-    virtual void vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
-                     const std::vector<Vector6d>& twists, ContactGradient& out) const = 0;
+    virtual void vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters,
+                     ContactMemory& memory, const std::vector<Vector6d>& twists, ContactGradient& out) const = 0;
 };
 
 }  // namespace farfield::contact

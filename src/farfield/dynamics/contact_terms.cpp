@@ -15,7 +15,8 @@ void set_paths(const Model& model, const Kinematics& kinematics, ContactScratch&
         s.path.assign(n, {});
         s.jacobian.resize(n);
         for (std::size_t i = 1; i < n; ++i) {
-            for (int k = model.bodies()[i].last_dof; k >= 0; k = model.dofs()[static_cast<std::size_t>(k)].parent) s.path[i].push_back(k);
+            for (int k = model.bodies()[i].last_dof; k >= 0; k = model.dofs()[static_cast<std::size_t>(k)].parent)
+                s.path[i].push_back(k);
             std::reverse(s.path[i].begin(), s.path[i].end());
             s.jacobian[i].resize(6, static_cast<Eigen::Index>(s.path[i].size()));
         }
@@ -55,7 +56,8 @@ void add_product(const ContactScratch& s, std::size_t a, std::size_t b, const Bl
     }
 }
 
-void add_geometric(const Model& model, const ContactScratch& s, std::size_t body, const Vector6d& wrench, Eigen::MatrixXd& hessian) {
+void add_geometric(const Model& model, const ContactScratch& s, std::size_t body, const Vector6d& wrench,
+                   Eigen::MatrixXd& hessian) {
     const Vector3d force = wrench.head<3>(), torque = wrench.tail<3>();
     const auto& path = s.path[body];
     for (std::size_t c = 0; c < path.size(); ++c) {
@@ -75,8 +77,9 @@ void add_geometric(const Model& model, const ContactScratch& s, std::size_t body
 
 }  // namespace
 
-void add_contact_derivatives(const Model& model, const Kinematics& kinematics, const contact::ContactDerivatives& contact,
-                             ContactScratch& s, Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian) {
+void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
+                             const contact::ContactDerivatives& contact, ContactScratch& s, Eigen::VectorXd& gradient,
+                             Eigen::MatrixXd& hessian) {
     set_paths(model, kinematics, s);
     add_pull_back(model, kinematics, contact.wrench, s.subtree, gradient);
     s.diagonal.assign(static_cast<std::size_t>(model.num_bodies()), Matrix6d::Zero());
@@ -84,7 +87,8 @@ void add_contact_derivatives(const Model& model, const Kinematics& kinematics, c
         const auto a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
         s.diagonal[a] += pair.hessian.topLeftCorner<6, 6>();
         s.diagonal[b] += pair.hessian.bottomRightCorner<6, 6>();
-        if (!s.path[a].empty() && !s.path[b].empty()) add_product(s, a, b, pair.hessian.topRightCorner<6, 6>(), hessian);
+        if (!s.path[a].empty() && !s.path[b].empty())
+            add_product(s, a, b, pair.hessian.topRightCorner<6, 6>(), hessian);
     }
     for (std::size_t i = 1; i < s.path.size(); ++i) {
         if (s.path[i].empty()) continue;
@@ -97,11 +101,13 @@ void project_blocks(contact::ContactDerivatives& contact) {
     for (contact::PairBlock& pair : contact.blocks) {
         Eigen::SelfAdjointEigenSolver<Eigen::Matrix<double, 12, 12>> solver(pair.hessian);
         if (solver.eigenvalues().minCoeff() >= 0.0) continue;
-        pair.hessian = solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).asDiagonal() * solver.eigenvectors().transpose();
+        pair.hessian =
+            solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).asDiagonal() * solver.eigenvectors().transpose();
     }
 }
 
-void apply_blocks(const contact::ContactDerivatives& contact, const std::vector<Vector6d>& twists, std::vector<Vector6d>& out) {
+void apply_blocks(const contact::ContactDerivatives& contact, const std::vector<Vector6d>& twists,
+                  std::vector<Vector6d>& out) {
     out.assign(twists.size(), Vector6d::Zero());
     for (const contact::PairBlock& pair : contact.blocks) {
         const auto a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);

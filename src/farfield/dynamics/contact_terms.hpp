@@ -13,20 +13,23 @@
 namespace farfield {
 
 struct ContactScratch {
-    std::vector<Eigen::Matrix<double, 6, Eigen::Dynamic>> jacobian;  ///< per body: twists along its path, outermost first
-    std::vector<std::vector<int>> path;                              ///< per body: degrees of freedom, outermost first
-    std::vector<Matrix6d> diagonal;                                  ///< per body: sum of its diagonal blocks
+    std::vector<Eigen::Matrix<double, 6, Eigen::Dynamic>>
+        jacobian;                        ///< per body: twists along its path, outermost first
+    std::vector<std::vector<int>> path;  ///< per body: degrees of freedom, outermost first
+    std::vector<Matrix6d> diagonal;      ///< per body: sum of its diagonal blocks
     std::vector<Vector6d> subtree;
 };
 
 /// Adds gradient and lower triangle of the Hessian.
-void add_contact_derivatives(const Model& model, const Kinematics& kinematics, const contact::ContactDerivatives& contact,
-                             ContactScratch& scratch, Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian);
+void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
+                             const contact::ContactDerivatives& contact, ContactScratch& scratch,
+                             Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian);
 
 /// Replaces every block by its nearest positive semi-definite matrix (negative eigenvalues to zero).
 void project_blocks(contact::ContactDerivatives& contact);
 
 /// Second derivative of the contact energy along the body twists: H xi, one 6-vector per body.
-void apply_blocks(const contact::ContactDerivatives& contact, const std::vector<Vector6d>& twists, std::vector<Vector6d>& out);
+void apply_blocks(const contact::ContactDerivatives& contact, const std::vector<Vector6d>& twists,
+                  std::vector<Vector6d>& out);
 
 }  // namespace farfield

@@ -67,7 +67,8 @@ void solve_direction(const Model& model, StepScratch& s, bool scripted, StepRepo
         const VectorXd size = eigen.eigenvalues().cwiseAbs();
         report.conditioning = eigen.eigenvalues().minCoeff() / size.maxCoeff();
         const VectorXd floored = size.cwiseMax(kEigenvalueFloor * size.maxCoeff());
-        s.reduced_step = -(eigen.eigenvectors() * floored.cwiseInverse().asDiagonal() * (eigen.eigenvectors().transpose() * s.reduced_gradient));
+        s.reduced_step = -(eigen.eigenvectors() * floored.cwiseInverse().asDiagonal() *
+                           (eigen.eigenvectors().transpose() * s.reduced_gradient));
     }
     if (model.reduction().identity) {
         s.step = s.reduced_step;
@@ -95,12 +96,14 @@ void remaining_script(const Model& model, const VectorXd& q, const VectorXd& scr
 /// The fraction of the step whose whole path is certified free of collisions.
 double certified_fraction(const StepContext& context, StepMemory& memory, StepScratch& s, StepReport& report) {
     if (!context.filter) {
-        for (const contact::PairBlock& pair : s.objective.contact().blocks) report.min_gap = std::min(report.min_gap, pair.gap);
+        for (const contact::PairBlock& pair : s.objective.contact().blocks)
+            report.min_gap = std::min(report.min_gap, pair.gap);
         return 1.0;
     }
     s.gaps.clear();
     for (const contact::PairBlock& pair : s.objective.contact().blocks) s.gaps.push_back(pair.gap);
-    const CollisionFilter::Result result = context.filter->max_step(s.objective.kinematics(), s.step, s.gaps, memory.filter);
+    const CollisionFilter::Result result =
+        context.filter->max_step(s.objective.kinematics(), s.step, s.gaps, memory.filter);
     report.min_gap = std::min(report.min_gap, result.certified_gap);
     report.shortest_step = std::min(report.shortest_step, result.alpha);
     return result.alpha;
@@ -133,7 +136,8 @@ bool line_search(const StepContext& context, StepScratch& s, double alpha, bool 
 
 /// Moves the start of Newton's method from where the step starts to where inertia leads, when the way there is free. From the former
 /// friction looks as if nothing slid, and its stiffness turns the first direction of a sliding body towards what it slides on.
-void start_from_inertia(const StepContext& context, const State& now, StepMemory& memory, StepScratch& s, StepReport& report) {
+void start_from_inertia(const StepContext& context, const State& now, StepMemory& memory, StepScratch& s,
+                        StepReport& report) {
     s.step = context.options.dt * now.v;
     s.objective.place(s.q);
     const CollisionFilter::Result way = context.filter->max_step(s.objective.kinematics(), s.step, {}, memory.filter);
@@ -151,14 +155,17 @@ void set_end(const StepContext& context, const State& now, StepScratch& s, State
     next.v /= context.options.dt;
     s.objective.place(next.q);
     const Poses& poses = s.objective.kinematics().poses;
-    report.kinetic = kinetic_energy(model, context.parameters, context.options.dt, s.objective.kinematics_now().poses, poses);
-    report.potential = gravity_energy(model, context.parameters, poses) + stored_joint_energy(model, context.parameters, next.q);
+    report.kinetic =
+        kinetic_energy(model, context.parameters, context.options.dt, s.objective.kinematics_now().poses, poses);
+    report.potential =
+        gravity_energy(model, context.parameters, poses) + stored_joint_energy(model, context.parameters, next.q);
     if (context.contact) report.contact = s.objective.contact().energy;
 }
 
 /// Adds the pull-back of v_next = difference(q, q_next)/dt to both ends.
 /// `delta` = difference(from, to).
-void add_difference_vjp(const Model& model, const VectorXd& delta, const VectorXd& bar, VectorXd& from_bar, VectorXd& to_bar) {
+void add_difference_vjp(const Model& model, const VectorXd& delta, const VectorXd& bar, VectorXd& from_bar,
+                        VectorXd& to_bar) {
     for (const ScalarCoordinate& c : model.scalars()) {
         from_bar[c.dof] -= bar[c.dof];
         to_bar[c.dof] += bar[c.dof];
@@ -194,7 +201,8 @@ void solve_adjoint(const Reduction& reduction, StepScratch& s) {
 }
 
 /// Pull-back of q_previous = retract(q, -dt v) to q and v.
-void add_previous_vjp(const Model& model, double dt, const VectorXd& v, const VectorXd& previous_bar, VectorXd& q_bar, VectorXd& v_bar) {
+void add_previous_vjp(const Model& model, double dt, const VectorXd& v, const VectorXd& previous_bar, VectorXd& q_bar,
+                      VectorXd& v_bar) {
     for (const ScalarCoordinate& c : model.scalars()) {
         q_bar[c.dof] += previous_bar[c.dof];
         v_bar[c.dof] -= dt * previous_bar[c.dof];
@@ -210,7 +218,8 @@ void add_previous_vjp(const Model& model, double dt, const VectorXd& v, const Ve
 
 void validate(const StepOptions& options) {
     if (!(options.dt > 0.0) || !std::isfinite(options.dt)) fail("step options: dt ", options.dt, ", expected > 0 [s]");
-    if (!(options.tolerance > 0.0) || !std::isfinite(options.tolerance)) fail("step options: tolerance ", options.tolerance, ", expected > 0 [N]");
+    if (!(options.tolerance > 0.0) || !std::isfinite(options.tolerance))
+        fail("step options: tolerance ", options.tolerance, ", expected > 0 [N]");
     if (options.max_iterations < 1) fail("step options: max_iterations ", options.max_iterations, ", expected >= 1");
 }
 
@@ -220,11 +229,16 @@ StepMemory make_memory(const StepContext& context) {
 
 const char* to_string(StepStatus status) {
     switch (status) {
-        case StepStatus::Converged: return "converged";
-        case StepStatus::MaxIterations: return "max_iterations";
-        case StepStatus::LineSearchFailed: return "line_search_failed";
-        case StepStatus::NonFinite: return "non_finite";
-        case StepStatus::Intersecting: return "intersecting";
+        case StepStatus::Converged:
+            return "converged";
+        case StepStatus::MaxIterations:
+            return "max_iterations";
+        case StepStatus::LineSearchFailed:
+            return "line_search_failed";
+        case StepStatus::NonFinite:
+            return "non_finite";
+        case StepStatus::Intersecting:
+            return "intersecting";
     }
     return "unknown";
 }
@@ -256,7 +270,8 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
         ++report.iterations;
         if (!evaluated) s.objective.derivatives(s.q);
         if (!std::isfinite(s.objective.value()) || !s.objective.gradient().allFinite()) {
-            report.status = s.objective.value() > 0.0 && context.contact ? StepStatus::Intersecting : StepStatus::NonFinite;
+            report.status =
+                s.objective.value() > 0.0 && context.contact ? StepStatus::Intersecting : StepStatus::NonFinite;
             break;
         }
         if (scripted) remaining_script(model, s.q, input.script, s);
@@ -310,7 +325,8 @@ void implicit_step_vjp(const StepContext& context, const State& now, const StepI
         s.direct = s.q_next_bar;
         s.direct.noalias() -= s.full_hessian * s.lambda;
         for (int k = 0; k < model.num_kinematic(); ++k) {
-            const ModelBody& body = model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])];
+            const ModelBody& body =
+                model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])];
             bars.script.segment<6>(6 * k) = s.direct.segment<6>(body.first_dof);
         }
     }

@@ -31,7 +31,8 @@ JointStep IncrementalPotential::joint_step() const {
     return JointStep{context_->model, context_->parameters, context_->options, *now_, input_->control};
 }
 
-void IncrementalPotential::begin(const StepContext& context, const State& now, const StepInput& input, contact::ContactMemory* memory) {
+void IncrementalPotential::begin(const StepContext& context, const State& now, const StepInput& input,
+                                 contact::ContactMemory* memory) {
     context_ = &context;
     now_ = &now;
     input_ = &input;
@@ -53,7 +54,8 @@ void IncrementalPotential::begin(const StepContext& context, const State& now, c
         const auto m = context.parameters.moments.row(static_cast<Eigen::Index>(i));
         const double reach = (kinematics_now_.poses[i].position - target_.origin[i]).norm();
         gravity_scale_ += context.parameters.gravity.norm() * (m[0] * reach + m.segment<3>(1).norm());
-        const double moment = std::max(m[0] * reach + m.segment<3>(1).norm(), m[0] * reach * reach + m[4] + m[5] + m[6]);
+        const double moment =
+            std::max(m[0] * reach + m.segment<3>(1).norm(), m[0] * reach * reach + m[4] + m[5] + m[6]);
         gradient_noise_ = std::max(gradient_noise_, 64.0 * epsilon * moment / (dt * dt));
         // World positions are rounded, so no coordinates bring the inertial forces m x/dt^2 of a tree closer to zero than this.
         double& tree = tree_noise_[static_cast<std::size_t>(model.bodies()[i].root)];
@@ -71,8 +73,9 @@ void IncrementalPotential::place(const Eigen::VectorXd& q) {
 
 double IncrementalPotential::energy(const Eigen::VectorXd& q) {
     place(q);
-    double value = inertia_energy(context_->model, context_->parameters, context_->options.dt, target_, kinematics_.poses) +
-                   joint_energy(joint_step(), q);
+    double value =
+        inertia_energy(context_->model, context_->parameters, context_->options.dt, target_, kinematics_.poses) +
+        joint_energy(joint_step(), q);
     if (context_->contact) value += context_->contact->energy(kinematics_.poses, context_->parameters, *memory_);
     return value;
 }
@@ -83,17 +86,20 @@ void IncrementalPotential::derivatives(const Eigen::VectorXd& q) {
     place(q);
     gradient_.setZero(n);
     hessian_.setZero(n, n);
-    value_ = add_inertia_derivatives(model, context_->parameters, context_->options.dt, target_, kinematics_, inertia_, gradient_, hessian_);
+    value_ = add_inertia_derivatives(model, context_->parameters, context_->options.dt, target_, kinematics_, inertia_,
+                                     gradient_, hessian_);
     const double joints = add_joint_derivatives(joint_step(), q, gradient_, hessian_);
     const double scale = std::abs(value_) + std::abs(joints) + gravity_scale_;
-    energy_noise_ = 1e-13 * scale + placement_noise(model, context_->parameters, kinematics_.poses, scale) / context_->options.dt;
+    energy_noise_ =
+        1e-13 * scale + placement_noise(model, context_->parameters, kinematics_.poses, scale) / context_->options.dt;
     value_ += joints;
     if (!context_->contact) return;
     hessian_without_contact_ = hessian_;
     context_->contact->derivatives(kinematics_.poses, context_->parameters, *memory_, contact_);
     value_ += contact_.energy;
     energy_noise_ += 1e-13 * std::abs(contact_.energy);
-    if (std::isfinite(contact_.energy)) add_contact_derivatives(model, kinematics_, contact_, contact_scratch_, gradient_, hessian_);
+    if (std::isfinite(contact_.energy))
+        add_contact_derivatives(model, kinematics_, contact_, contact_scratch_, gradient_, hessian_);
 }
 
 void IncrementalPotential::project_contact() {
@@ -104,16 +110,18 @@ void IncrementalPotential::project_contact() {
     add_contact_derivatives(context_->model, kinematics_, contact_, contact_scratch_, unused_gradient_, hessian_);
 }
 
-void IncrementalPotential::vjp(const Eigen::VectorXd& q, const Eigen::VectorXd& lambda, Bars& bars, Parameters& gradient) {
+void IncrementalPotential::vjp(const Eigen::VectorXd& q, const Eigen::VectorXd& lambda, Bars& bars,
+                               Parameters& gradient) {
     const Model& model = context_->model;
     const double dt = context_->options.dt;
     const auto num_bodies = static_cast<std::size_t>(model.num_bodies());
     body_twists(model, kinematics_, lambda, twists_);
     joint_vjp(joint_step(), q, lambda, bars.q_now, bars.v_now, bars.control, gradient);
-    inertia_vjp(model, context_->parameters, dt, target_, kinematics_.poses, kinematics_now_.poses, kinematics_previous_.poses,
-                twists_, inertia_vjp_, gradient);
+    inertia_vjp(model, context_->parameters, dt, target_, kinematics_.poses, kinematics_now_.poses,
+                kinematics_previous_.poses, twists_, inertia_vjp_, gradient);
     if (context_->contact) {
-        context_->contact->vjp(kinematics_.poses, kinematics_now_.poses, dt, context_->parameters, *memory_, twists_, contact_gradient_);
+        context_->contact->vjp(kinematics_.poses, kinematics_now_.poses, dt, context_->parameters, *memory_, twists_,
+                               contact_gradient_);
         apply_blocks(contact_, twists_, applied_);
         for (std::size_t i = 1; i < num_bodies; ++i) {
             inertia_vjp_.now[i] -= contact_gradient_.previous_wrench[i];
@@ -134,7 +142,8 @@ void IncrementalPotential::vjp(const Eigen::VectorXd& q, const Eigen::VectorXd& 
         const auto parent = static_cast<std::size_t>(body.parent);
         const Vector3d shift = inertia_vjp_.lambda_force[i] + inertia_vjp_.force[i].cross(twists_[parent].tail<3>());
         if (!has_free_joint(model, body)) {
-            gradient.attachment.row(static_cast<Eigen::Index>(i)) -= (kinematics_.poses[parent].rotation.transpose() * shift).transpose();
+            gradient.attachment.row(static_cast<Eigen::Index>(i)) -=
+                (kinematics_.poses[parent].rotation.transpose() * shift).transpose();
         }
         inertia_vjp_.lambda_force[parent] += inertia_vjp_.lambda_force[i];
         inertia_vjp_.force[parent] += inertia_vjp_.force[i];

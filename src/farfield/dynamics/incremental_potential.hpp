@@ -34,7 +34,7 @@ class IncrementalPotential {
     [[nodiscard]] const Eigen::VectorXd& gradient() const { return gradient_; }
     [[nodiscard]] const Eigen::MatrixXd& hessian() const { return hessian_; }
     [[nodiscard]] const contact::ContactDerivatives& contact() const { return contact_; }
-    [[nodiscard]] const Kinematics& kinematics() const { return kinematics_; }          ///< where the bodies were last placed
+    [[nodiscard]] const Kinematics& kinematics() const { return kinematics_; }  ///< where the bodies were last placed
     [[nodiscard]] const Kinematics& kinematics_now() const { return kinematics_now_; }
     /// Size of the rounding error in the gradient [N, N m].
     [[nodiscard]] double gradient_noise() const { return gradient_noise_; }

@@ -36,7 +36,9 @@ EIGEN_ALWAYS_INLINE Matrix34d times_moments(const Matrix34d& K, const MomentVect
 }
 
 /// Mass times the position of the centre of mass: the last column of T S.
-Vector3d first_moment(const Matrix34d& T, const MomentVector& m) { return T.leftCols<3>() * m.segment<3>(1) + T.col(3) * m[0]; }
+Vector3d first_moment(const Matrix34d& T, const MomentVector& m) {
+    return T.leftCols<3>() * m.segment<3>(1) + T.col(3) * m[0];
+}
 
 /// (T - Y)/dt^2 - g e4^T
 Matrix34d acceleration(const Matrix34d& T, const Matrix34d& Y, double dt, const Vector3d& gravity) {
@@ -54,8 +56,8 @@ Vector6d wrench_of(const Matrix34d& D, const Matrix3d& rotation) {
 
 }  // namespace
 
-void set_inertia_target(const Model& model, const Parameters& parameters, const Kinematics& now, const Kinematics& previous,
-                        InertiaTarget& out) {
+void set_inertia_target(const Model& model, const Parameters& parameters, const Kinematics& now,
+                        const Kinematics& previous, InertiaTarget& out) {
     const auto n = static_cast<std::size_t>(model.num_bodies());
     out.origin.resize(n);
     out.Y.resize(n);
@@ -68,14 +70,16 @@ void set_inertia_target(const Model& model, const Parameters& parameters, const 
     }
 }
 
-double inertia_energy(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target, const Poses& poses) {
+double inertia_energy(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
+                      const Poses& poses) {
     double energy = 0.0;
     for (std::size_t i = 1; i < poses.size(); ++i) {
         if (model.bodies()[i].last_dof < 0) continue;
         const MomentVector m = moments_of(parameters, i);
         const Matrix34d T = placement(poses[i], target.origin[i]);
         const Matrix34d D = T - target.Y[i];
-        energy += 0.5 / (dt * dt) * times_moments(D, m).cwiseProduct(D).sum() - parameters.gravity.dot(first_moment(T, m));
+        energy +=
+            0.5 / (dt * dt) * times_moments(D, m).cwiseProduct(D).sum() - parameters.gravity.dot(first_moment(T, m));
     }
     return energy;
 }
@@ -101,7 +105,8 @@ void set_twists(const Model& model, const InertiaTarget& target, const Kinematic
 }
 
 /// Gradient and Hessian entries of the degrees of freedom of body i, whose subtree sums are complete.
-void add_entries(const Model& model, std::size_t i, const InertiaScratch& s, Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian) {
+void add_entries(const Model& model, std::size_t i, const InertiaScratch& s, Eigen::VectorXd& gradient,
+                 Eigen::MatrixXd& hessian) {
     const ModelBody& body = model.bodies()[i];
     const Matrix3d W33 = s.W[i].leftCols<3>();
     const Vector3d W4 = s.W[i].col(3), torque = axial(W33);
@@ -170,9 +175,9 @@ double add_inertia_derivatives(const Model& model, const Parameters& parameters,
     return energy;
 }
 
-void inertia_vjp(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target, const Poses& poses,
-                 const Poses& poses_now, const Poses& poses_previous, const std::vector<Vector6d>& twists, InertiaVjp& out,
-                 Parameters& gradient) {
+void inertia_vjp(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
+                 const Poses& poses, const Poses& poses_now, const Poses& poses_previous,
+                 const std::vector<Vector6d>& twists, InertiaVjp& out, Parameters& gradient) {
     const auto n = poses.size();
     out.now.assign(n, Vector6d::Zero());
     out.previous.assign(n, Vector6d::Zero());

@@ -23,19 +23,19 @@ struct InertiaTarget {
     std::vector<Matrix34d> Y;             ///< per body, relative to origin
     std::vector<Matrix34d> YS;            ///< per body
 };
-void set_inertia_target(const Model& model, const Parameters& parameters, const Kinematics& now, const Kinematics& previous,
-                        InertiaTarget& out);
+void set_inertia_target(const Model& model, const Parameters& parameters, const Kinematics& now,
+                        const Kinematics& previous, InertiaTarget& out);
 
-[[nodiscard]] double inertia_energy(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
-                                    const Poses& poses);
+[[nodiscard]] double inertia_energy(const Model& model, const Parameters& parameters, double dt,
+                                    const InertiaTarget& target, const Poses& poses);
 
 /// Per-body sums that the assembly leaves behind for the vjp.
 struct InertiaScratch {
-    std::vector<Matrix34d> W;             ///< subtree sums
+    std::vector<Matrix34d> W;  ///< subtree sums
     std::vector<Eigen::Matrix3d> M33;
     std::vector<Eigen::Vector3d> M4;
     std::vector<double> mass;
-    std::vector<Eigen::Vector3d> v, a;    ///< twists of all degrees of freedom about their tree's origin
+    std::vector<Eigen::Vector3d> v, a;  ///< twists of all degrees of freedom about their tree's origin
 };
 
 /// Adds gradient and lower triangle of the Hessian; returns the energy.
@@ -47,15 +47,16 @@ double add_inertia_derivatives(const Model& model, const Parameters& parameters,
 /// (the adjoint wants -phi). `twists` are those of lambda at `poses` (body_twists).
 /// `wrench`: of dI/dq itself; `lambda_force`: linear part of the second derivative along lambda, per body.
 struct InertiaVjp {
-    std::vector<Vector6d> now, previous;           ///< -dphi by the poses at t and t-1
+    std::vector<Vector6d> now, previous;  ///< -dphi by the poses at t and t-1
     std::vector<Eigen::Vector3d> force, lambda_force;
 };
-void inertia_vjp(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target, const Poses& poses,
-                 const Poses& poses_now, const Poses& poses_previous, const std::vector<Vector6d>& twists, InertiaVjp& out,
-                 Parameters& gradient);
+void inertia_vjp(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
+                 const Poses& poses, const Poses& poses_now, const Poses& poses_previous,
+                 const std::vector<Vector6d>& twists, InertiaVjp& out, Parameters& gradient);
 
 /// Kinetic energy of the motion from `from` to `to` in dt, and gravitational energy at `to`.
-[[nodiscard]] double kinetic_energy(const Model& model, const Parameters& parameters, double dt, const Poses& from, const Poses& to);
+[[nodiscard]] double kinetic_energy(const Model& model, const Parameters& parameters, double dt, const Poses& from,
+                                    const Poses& to);
 [[nodiscard]] double gravity_energy(const Model& model, const Parameters& parameters, const Poses& poses);
 
 }  // namespace farfield

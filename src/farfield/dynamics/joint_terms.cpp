@@ -24,7 +24,8 @@ double excess(const std::optional<Range>& range, double q) {  // signed: negativ
 /// Value, slope and curvature of a function of one number.
 struct Taylor {
     double value = 0.0, slope = 0.0, curvature = 0.0;
-    void add_square(double weight, double deviation, double scale = 1.0) {  // weight/2 (scale x + ...)^2 with that deviation
+    void add_square(double weight, double deviation,
+                    double scale = 1.0) {  // weight/2 (scale x + ...)^2 with that deviation
         value += 0.5 * weight * deviation * deviation;
         slope += weight * deviation * scale;
         curvature += weight * scale * scale;
@@ -33,8 +34,8 @@ struct Taylor {
 
 /// Gains of one Pd actuator in the standard convention.
 struct Gains {
-    double kp, kd;            ///< effective
-    double dkp, dkd;          ///< effective per nominal
+    double kp, kd;    ///< effective
+    double dkp, dkd;  ///< effective per nominal
 };
 Gains gains(const JointStep& step, Eigen::Index actuator) {
     const bool paper = step.options.pd_convention == PdConvention::Paper;
@@ -136,7 +137,8 @@ BallTaylor ball_spring(const Parameters& parameters, const BallCoordinate& c, co
         const Vector3d u = e / angle;
         f.value += c.limit_stiffness / 6.0 * x * x * x;
         f.y += 0.5 * c.limit_stiffness * x * x * u;
-        f.K += c.limit_stiffness * (x * u * u.transpose() + 0.5 * x * x / angle * (Matrix3d::Identity() - u * u.transpose()));
+        f.K += c.limit_stiffness *
+               (x * u * u.transpose() + 0.5 * x * x / angle * (Matrix3d::Identity() - u * u.transpose()));
     }
     return f;
 }
@@ -181,7 +183,8 @@ BallTaylor square(double weight, const Vector3d& e) {
 /// The coordinates of one joint: they lie together, since coordinates are in joint order.
 template <class Coordinates, class Use>
 void for_each_of_joint(const Coordinates& coordinates, int joint, Use&& use) {
-    auto c = std::lower_bound(coordinates.begin(), coordinates.end(), joint, [](const auto& item, int index) { return item.joint < index; });
+    auto c = std::lower_bound(coordinates.begin(), coordinates.end(), joint,
+                              [](const auto& item, int index) { return item.joint < index; });
     for (; c != coordinates.end() && c->joint == joint; ++c) use(*c);
 }
 
@@ -190,8 +193,10 @@ template <class OnScalar, class OnBall>
 void for_each_drive(const Model& model, OnScalar&& on_scalar, OnBall&& on_ball) {
     for (std::size_t a = 0; a < model.actuators().size(); ++a) {
         const int joint = model.actuators()[a].joint;
-        for_each_of_joint(model.scalars(), joint, [&](const ScalarCoordinate& c) { on_scalar(c, static_cast<Eigen::Index>(a)); });
-        for_each_of_joint(model.balls(), joint, [&](const BallCoordinate& c) { on_ball(c, static_cast<Eigen::Index>(a)); });
+        for_each_of_joint(model.scalars(), joint,
+                          [&](const ScalarCoordinate& c) { on_scalar(c, static_cast<Eigen::Index>(a)); });
+        for_each_of_joint(model.balls(), joint,
+                          [&](const BallCoordinate& c) { on_ball(c, static_cast<Eigen::Index>(a)); });
     }
 }
 
@@ -199,7 +204,8 @@ void for_each_drive(const Model& model, OnScalar&& on_scalar, OnBall&& on_ball) 
 template <class Use>
 void for_each_ball_passive(const JointStep& step, const BallCoordinate& c, const Matrix3d& R, Use&& use) {
     const bool stored = c.max_angle || !step.parameters.stiffness.segment<3>(c.dof).isZero(0.0);
-    const bool moving = !step.parameters.damping.segment<3>(c.dof).isZero(0.0) || !step.parameters.armature.segment<3>(c.dof).isZero(0.0);
+    const bool moving = !step.parameters.damping.segment<3>(c.dof).isZero(0.0) ||
+                        !step.parameters.armature.segment<3>(c.dof).isZero(0.0);
     if (stored) {
         const BallError error(Matrix3d::Identity(), R);
         use(error, ball_spring(step.parameters, c, error.e));
@@ -250,7 +256,8 @@ double joint_energy(const JointStep& step, const Eigen::VectorXd& q) {
     return energy;
 }
 
-double add_joint_derivatives(const JointStep& step, const Eigen::VectorXd& q, Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian) {
+double add_joint_derivatives(const JointStep& step, const Eigen::VectorXd& q, Eigen::VectorXd& gradient,
+                             Eigen::MatrixXd& hessian) {
     double energy = 0.0;
     const auto add_scalar = [&](const ScalarCoordinate& c, const Taylor& t) {
         energy += t.value;
@@ -284,8 +291,9 @@ double add_joint_derivatives(const JointStep& step, const Eigen::VectorXd& q, Ei
     return energy;
 }
 
-void joint_vjp(const JointStep& step, const Eigen::VectorXd& q, const Eigen::VectorXd& lambda, Eigen::VectorXd& q_now_bar,
-               Eigen::VectorXd& v_now_bar, Eigen::VectorXd& control_bar, Parameters& gradient) {
+void joint_vjp(const JointStep& step, const Eigen::VectorXd& q, const Eigen::VectorXd& lambda,
+               Eigen::VectorXd& q_now_bar, Eigen::VectorXd& v_now_bar, Eigen::VectorXd& control_bar,
+               Parameters& gradient) {
     const double dt = step.options.dt;
     const Parameters& p = step.parameters;
     for (const ScalarCoordinate& c : step.model.scalars()) {
@@ -307,7 +315,8 @@ void joint_vjp(const JointStep& step, const Eigen::VectorXd& q, const Eigen::Vec
         v_now_bar.segment<3>(c.dof) += p.armature.segment<3>(c.dof).cwiseProduct(y_inc) / dt;
         gradient.stiffness.segment<3>(c.dof) -= absolute.e.cwiseProduct(y_abs);
         gradient.damping.segment<3>(c.dof) -= increment.e.cwiseProduct(y_inc) / dt;
-        gradient.armature.segment<3>(c.dof) -= (increment.e / dt - step.now.v.segment<3>(c.dof)).cwiseProduct(y_inc) / dt;
+        gradient.armature.segment<3>(c.dof) -=
+            (increment.e / dt - step.now.v.segment<3>(c.dof)).cwiseProduct(y_inc) / dt;
     }
     for_each_drive(
         step.model,

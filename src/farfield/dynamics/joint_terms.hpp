@@ -24,11 +24,13 @@ struct JointStep {
 [[nodiscard]] double joint_energy(const JointStep& step, const Eigen::VectorXd& q);
 
 /// Adds gradient and lower triangle of the Hessian; returns the energy.
-double add_joint_derivatives(const JointStep& step, const Eigen::VectorXd& q, Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian);
+double add_joint_derivatives(const JointStep& step, const Eigen::VectorXd& q, Eigen::VectorXd& gradient,
+                             Eigen::MatrixXd& hessian);
 
 /// Subtracts the derivatives of phi = lambda . dE/dq+ by the state now, the control and the parameters.
-void joint_vjp(const JointStep& step, const Eigen::VectorXd& q, const Eigen::VectorXd& lambda, Eigen::VectorXd& q_now_bar,
-               Eigen::VectorXd& v_now_bar, Eigen::VectorXd& control_bar, Parameters& gradient);
+void joint_vjp(const JointStep& step, const Eigen::VectorXd& q, const Eigen::VectorXd& lambda,
+               Eigen::VectorXd& q_now_bar, Eigen::VectorXd& v_now_bar, Eigen::VectorXd& control_bar,
+               Parameters& gradient);
 
 /// Springs and limits alone: the part that is a potential energy of the state.
 [[nodiscard]] double stored_joint_energy(const Model& model, const Parameters& parameters, const Eigen::VectorXd& q);

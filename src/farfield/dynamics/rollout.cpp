@@ -11,13 +11,16 @@ namespace {
 
 using Eigen::VectorXd;
 
-void require(const Eigen::Ref<const RowMatrix>& values, Eigen::Index rows, Eigen::Index cols, const char* place, const char* what) {
+void require(const Eigen::Ref<const RowMatrix>& values, Eigen::Index rows, Eigen::Index cols, const char* place,
+             const char* what) {
     if (values.rows() != rows || values.cols() != cols) {
-        fail(place, ": ", what, " has shape (", values.rows(), ", ", values.cols(), "), expected (", rows, ", ", cols, ")");
+        fail(place, ": ", what, " has shape (", values.rows(), ", ", values.cols(), "), expected (", rows, ", ", cols,
+             ")");
     }
     for (Eigen::Index r = 0; r < rows; ++r) {
         for (Eigen::Index c = 0; c < cols; ++c) {
-            if (!std::isfinite(values(r, c))) fail(place, ": ", what, "[", r, ", ", c, "] = ", values(r, c), ", expected a finite number");
+            if (!std::isfinite(values(r, c)))
+                fail(place, ": ", what, "[", r, ", ", c, "] = ", values(r, c), ", expected a finite number");
         }
     }
 }
@@ -35,7 +38,8 @@ void naming(const char* member, int index, Work&& work) {
 RowMatrix resting_script(const Model& model, const State& state, Eigen::Index steps) {
     RowMatrix script(steps, 7 * model.num_kinematic());
     for (int k = 0; k < model.num_kinematic(); ++k) {
-        const ModelBody& body = model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])];
+        const ModelBody& body =
+            model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])];
         const int q = model.joints()[static_cast<std::size_t>(body.first_joint)].q;
         script.middleCols<7>(7 * k).rowwise() = state.q.segment<7>(q).transpose();
     }
@@ -49,7 +53,9 @@ void normalise_script(const Model& model, RowMatrix& script) {
             const double norm = quaternion.norm();
             if (std::abs(norm - 1.0) > 1e-6) {
                 fail("rollout: script[", r, "]: quaternion of body '",
-                     model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])].name, "' has norm ", norm, ", expected 1");
+                     model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])]
+                         .name,
+                     "' has norm ", norm, ", expected 1");
             }
             quaternion /= norm;
         }
@@ -63,8 +69,8 @@ void refuse_intersecting_start(const StepContext& context, const State& start) {
     const auto hit = context.filter->find_intersection(kinematics.poses);
     if (hit && !hit->inside) {  // a shell inside another is a legal start: surfaces meet surfaces
         const auto name = [&](int body) { return context.model.bodies()[static_cast<std::size_t>(body)].name; };
-        fail("rollout: state0: bodies '", name(hit->a), "' and '", name(hit->b), "' intersect at (", hit->point.x(), ", ", hit->point.y(), ", ",
-             hit->point.z(), "); expected a start without intersections");
+        fail("rollout: state0: bodies '", name(hit->a), "' and '", name(hit->b), "' intersect at (", hit->point.x(),
+             ", ", hit->point.y(), ", ", hit->point.z(), "); expected a start without intersections");
     }
 }
 
@@ -73,12 +79,14 @@ void check_partials(const Trajectory& t, const LossPartials& partials) {
     const auto given = [](const ConstRows& rows) { return rows.rows() > 0 || rows.cols() > 0; };
     if (given(partials.dL_dq)) require(partials.dL_dq, states, dofs, "rollout_vjp", "dL_dq");
     if (given(partials.dL_dv)) require(partials.dL_dv, states, dofs, "rollout_vjp", "dL_dv");
-    if (given(partials.dL_dpose)) require(partials.dL_dpose, states, 6 * t.model->num_bodies(), "rollout_vjp", "dL_dpose");
+    if (given(partials.dL_dpose))
+        require(partials.dL_dpose, states, 6 * t.model->num_bodies(), "rollout_vjp", "dL_dpose");
 }
 
 /// Adds the loss partials at one state.
-void add_partials(const Trajectory& t, const LossPartials& partials, Eigen::Index row, Kinematics& kinematics, std::vector<Vector6d>& wrenches,
-                  std::vector<Vector6d>& subtree, VectorXd& q_bar, VectorXd& v_bar, Parameters& gradient) {
+void add_partials(const Trajectory& t, const LossPartials& partials, Eigen::Index row, Kinematics& kinematics,
+                  std::vector<Vector6d>& wrenches, std::vector<Vector6d>& subtree, VectorXd& q_bar, VectorXd& v_bar,
+                  Parameters& gradient) {
     if (partials.dL_dq.size()) q_bar += partials.dL_dq.row(row).transpose();
     if (partials.dL_dv.size()) v_bar += partials.dL_dv.row(row).transpose();
     if (!partials.dL_dpose.size() || partials.dL_dpose.row(row).isZero(0.0)) return;
@@ -96,13 +104,14 @@ void add_partials(const Trajectory& t, const LossPartials& partials, Eigen::Inde
 
 bool Trajectory::converged() const {
     return static_cast<Eigen::Index>(reports.size()) == controls.rows() &&
-           std::all_of(reports.begin(), reports.end(), [](const StepReport& r) { return r.status == StepStatus::Converged; });
+           std::all_of(reports.begin(), reports.end(),
+                       [](const StepReport& r) { return r.status == StepStatus::Converged; });
 }
 
 State Trajectory::state(int step) const { return State{q.row(step).transpose(), v.row(step).transpose()}; }
 
-Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& parameters, const RolloutInput& input, const StepOptions& options,
-                   const ContactSetup& contact) {
+Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& parameters, const RolloutInput& input,
+                   const StepOptions& options, const ContactSetup& contact) {
     if (!model_ptr) fail("rollout: no model");
     const Model& model = *model_ptr;
     validate(options);
@@ -113,7 +122,8 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
 
     Trajectory t{.model = model_ptr, .parameters = parameters, .contact = contact, .options = options};
     t.controls = input.policy ? RowMatrix::Zero(steps, model.num_controls()) : input.controls;
-    t.script = input.script.size() || !model.num_kinematic() ? input.script : resting_script(model, input.state0, steps);
+    t.script =
+        input.script.size() || !model.num_kinematic() ? input.script : resting_script(model, input.state0, steps);
     if (!model.num_kinematic() && !t.script.size()) t.script.resize(steps, 0);
     require(t.script, steps, 7 * model.num_kinematic(), "rollout", "script");
     normalise_script(model, t.script);
@@ -133,9 +143,12 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     for (Eigen::Index step = 0; step < steps; ++step) {
         if (input.policy) {
             const VectorXd u = input.policy->control(static_cast<int>(step), now);
-            if (u.size() != model.num_controls()) fail("rollout: policy gave ", u.size(), " controls, expected ", model.num_controls());
+            if (u.size() != model.num_controls())
+                fail("rollout: policy gave ", u.size(), " controls, expected ", model.num_controls());
             for (Eigen::Index k = 0; k < u.size(); ++k) {
-                if (!std::isfinite(u[k])) fail("rollout: policy gave control[", k, "] = ", u[k], " at step ", step, ", expected a finite number");
+                if (!std::isfinite(u[k]))
+                    fail("rollout: policy gave control[", k, "] = ", u[k], " at step ", step,
+                         ", expected a finite number");
             }
             t.controls.row(step) = u.transpose();
         }
@@ -155,8 +168,8 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
 }
 
 std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model, const std::vector<Parameters>& parameters,
-                                      const std::vector<RolloutInput>& inputs, const StepOptions& options, ThreadPool& pool,
-                                      const ContactSetup& contact) {
+                                      const std::vector<RolloutInput>& inputs, const StepOptions& options,
+                                      ThreadPool& pool, const ContactSetup& contact) {
     if (parameters.size() != 1 && parameters.size() != inputs.size()) {
         fail("rollout_batch: ", parameters.size(), " parameter sets, expected 1 or ", inputs.size());
     }
@@ -164,7 +177,8 @@ std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model, const 
     pool.run(static_cast<int>(inputs.size()), [&](int i) {
         const auto k = static_cast<std::size_t>(i);
         naming("rollout_batch: rollout ", i, [&] {
-            out[k] = rollout(model, parameters.size() == 1 ? parameters[0] : parameters[k], inputs[k], options, contact);
+            out[k] =
+                rollout(model, parameters.size() == 1 ? parameters[0] : parameters[k], inputs[k], options, contact);
         });
     });
     return out;
@@ -214,13 +228,16 @@ RolloutGradient rollout_vjp(const Trajectory& t, const LossPartials& partials, c
     return g;
 }
 
-std::vector<RolloutGradient> rollout_vjp_batch(const std::vector<Trajectory>& trajectories, const std::vector<LossPartials>& partials,
-                                               ThreadPool& pool, const VjpOptions& options) {
-    if (partials.size() != trajectories.size()) fail("rollout_vjp_batch: ", partials.size(), " partials for ", trajectories.size(), " trajectories");
+std::vector<RolloutGradient> rollout_vjp_batch(const std::vector<Trajectory>& trajectories,
+                                               const std::vector<LossPartials>& partials, ThreadPool& pool,
+                                               const VjpOptions& options) {
+    if (partials.size() != trajectories.size())
+        fail("rollout_vjp_batch: ", partials.size(), " partials for ", trajectories.size(), " trajectories");
     std::vector<RolloutGradient> out(trajectories.size());
     pool.run(static_cast<int>(trajectories.size()), [&](int i) {
         const auto k = static_cast<std::size_t>(i);
-        naming("rollout_vjp_batch: trajectory ", i, [&] { out[k] = rollout_vjp(trajectories[k], partials[k], options); });
+        naming("rollout_vjp_batch: trajectory ", i,
+               [&] { out[k] = rollout_vjp(trajectories[k], partials[k], options); });
     });
     return out;
 }

@@ -19,15 +19,16 @@ class Policy {
     virtual ~Policy() = default;
     [[nodiscard]] virtual Eigen::VectorXd control(int step, const State& state) const = 0;
     /// Adds the pull-back of `control_bar` to the state's tangent gradients and to the gradient by the policy's own numbers c.
-    virtual void vjp(int step, const State& state, const Eigen::VectorXd& control_bar, Eigen::VectorXd& q_bar, Eigen::VectorXd& v_bar,
-                     Eigen::VectorXd& c_bar) const = 0;
+    virtual void vjp(int step, const State& state, const Eigen::VectorXd& control_bar, Eigen::VectorXd& q_bar,
+                     Eigen::VectorXd& v_bar, Eigen::VectorXd& c_bar) const = 0;
     [[nodiscard]] virtual int num_parameters() const = 0;
 };
 
 struct RolloutInput {
     State state0;
-    RowMatrix controls;             ///< (steps, num_controls); with a policy only its row count is used
-    RowMatrix script;               ///< (steps, 7 num_kinematic): coordinates of the kinematic bodies after each step; empty = at rest
+    RowMatrix controls;  ///< (steps, num_controls); with a policy only its row count is used
+    RowMatrix
+        script;  ///< (steps, 7 num_kinematic): coordinates of the kinematic bodies after each step; empty = at rest
     const Policy* policy = nullptr;
 };
 
@@ -37,9 +38,9 @@ struct Trajectory {
     Parameters parameters;
     ContactSetup contact;
     StepOptions options;
-    RowMatrix q, v;                 ///< (steps + 1, ...)
-    RowMatrix controls;             ///< (steps, num_controls), as applied
-    RowMatrix script;               ///< (steps, 7 num_kinematic), as applied
+    RowMatrix q, v;                   ///< (steps + 1, ...)
+    RowMatrix controls;               ///< (steps, num_controls), as applied
+    RowMatrix script;                 ///< (steps, 7 num_kinematic), as applied
     std::vector<StepReport> reports;  ///< one per step taken
 
     [[nodiscard]] int num_steps() const { return static_cast<int>(reports.size()); }
@@ -49,13 +50,15 @@ struct Trajectory {
 };
 
 /// Stops at the first step that does not converge (it is recorded, the rows after it are cut off).
-[[nodiscard]] Trajectory rollout(std::shared_ptr<const Model> model, const Parameters& parameters, const RolloutInput& input,
-                                 const StepOptions& options, const ContactSetup& contact = {});
+[[nodiscard]] Trajectory rollout(std::shared_ptr<const Model> model, const Parameters& parameters,
+                                 const RolloutInput& input, const StepOptions& options,
+                                 const ContactSetup& contact = {});
 
 /// Independent rollouts, spread over the pool. Results do not depend on its size.
-[[nodiscard]] std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model, const std::vector<Parameters>& parameters,
-                                                    const std::vector<RolloutInput>& inputs, const StepOptions& options, ThreadPool& pool,
-                                                    const ContactSetup& contact = {});
+[[nodiscard]] std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model,
+                                                    const std::vector<Parameters>& parameters,
+                                                    const std::vector<RolloutInput>& inputs, const StepOptions& options,
+                                                    ThreadPool& pool, const ContactSetup& contact = {});
 
 /// A view of rows owned by the caller.
 using ConstRows = Eigen::Map<const RowMatrix>;
@@ -68,11 +71,11 @@ struct LossPartials {
 };
 
 struct RolloutGradient {
-    Eigen::VectorXd q0, v0;         ///< tangent (num_dofs)
-    RowMatrix controls;             ///< (steps, num_controls)
-    RowMatrix script;               ///< (steps, 6 num_kinematic): tangent at states 1..steps
+    Eigen::VectorXd q0, v0;  ///< tangent (num_dofs)
+    RowMatrix controls;      ///< (steps, num_controls)
+    RowMatrix script;        ///< (steps, 6 num_kinematic): tangent at states 1..steps
     Parameters parameters;
-    Eigen::VectorXd policy;         ///< by the policy's own numbers
+    Eigen::VectorXd policy;  ///< by the policy's own numbers
 };
 
 /// Throws std::invalid_argument on an unconverged trajectory unless `allow_unconverged`.
@@ -80,10 +83,11 @@ struct VjpOptions {
     bool allow_unconverged = false;
     const Policy* policy = nullptr;
 };
-[[nodiscard]] RolloutGradient rollout_vjp(const Trajectory& trajectory, const LossPartials& partials, const VjpOptions& options = {});
+[[nodiscard]] RolloutGradient rollout_vjp(const Trajectory& trajectory, const LossPartials& partials,
+                                          const VjpOptions& options = {});
 
 [[nodiscard]] std::vector<RolloutGradient> rollout_vjp_batch(const std::vector<Trajectory>& trajectories,
-                                                             const std::vector<LossPartials>& partials, ThreadPool& pool,
-                                                             const VjpOptions& options = {});
+                                                             const std::vector<LossPartials>& partials,
+                                                             ThreadPool& pool, const VjpOptions& options = {});
 
 }  // namespace farfield

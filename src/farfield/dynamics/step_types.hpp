@@ -16,8 +16,8 @@ namespace farfield {
 enum class PdConvention { Standard, Paper };
 
 struct StepOptions {
-    double dt = 0.01;          ///< time step [s]
-    double tolerance = 1e-8;   ///< Newton stop, infinity norm of the gradient [N, N m]; 1e-6 is enough without gradients
+    double dt = 0.01;         ///< time step [s]
+    double tolerance = 1e-8;  ///< Newton stop, infinity norm of the gradient [N, N m]; 1e-6 is enough without gradients
     int max_iterations = 100;
     PdConvention pd_convention = PdConvention::Standard;
 };
@@ -34,10 +34,11 @@ struct StepReport {
     int iterations = 0;
     /// Gradient norm [N, N m] where the last full Newton step was computed, which was then still taken.
     double residual = 0.0;
-    double min_gap = std::numeric_limits<double>::infinity();  ///< certified lower bound of the gap along the whole path of the step [m]
-    double shortest_step = 1.0;                                ///< smallest fraction of a Newton step the collision filter let pass
-    double conditioning = 1.0;                                 ///< smallest over largest pivot of the last Hessian
-    double kinetic = 0.0, potential = 0.0, contact = 0.0;      ///< energies at the end of the step [J]
+    double min_gap = std::numeric_limits<
+        double>::infinity();     ///< certified lower bound of the gap along the whole path of the step [m]
+    double shortest_step = 1.0;  ///< smallest fraction of a Newton step the collision filter let pass
+    double conditioning = 1.0;   ///< smallest over largest pivot of the last Hessian
+    double kinetic = 0.0, potential = 0.0, contact = 0.0;  ///< energies at the end of the step [J]
 };
 
 /// A contact model and the filter that certifies its steps, both built for one model. Empty: no contact.

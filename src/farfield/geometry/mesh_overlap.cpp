@@ -26,7 +26,8 @@ Placed place(const TriangleMesh& mesh, const Pose& pose) {
         Triangle triangle;
         Box box;
         for (int k = 0; k < 3; ++k) {
-            triangle[static_cast<std::size_t>(k)] = pose * Vector3d(mesh.vertices.row(mesh.triangles(t, k)).transpose());
+            triangle[static_cast<std::size_t>(k)] =
+                pose * Vector3d(mesh.vertices.row(mesh.triangles(t, k)).transpose());
             box.extend(triangle[static_cast<std::size_t>(k)]);
         }
         out.triangles.push_back(triangle);
@@ -64,7 +65,8 @@ std::optional<Vector3d> any_pierce(const Placed& edges, const Placed& faces) {
         for (std::size_t j = 0; j < faces.triangles.size(); ++j) {
             if (!edges.boxes[i].intersects(faces.boxes[j])) continue;
             for (std::size_t k = 0; k < 3; ++k) {
-                if (auto x = pierce(edges.triangles[i][k], edges.triangles[i][(k + 1) % 3], faces.triangles[j])) return x;
+                if (auto x = pierce(edges.triangles[i][k], edges.triangles[i][(k + 1) % 3], faces.triangles[j]))
+                    return x;
             }
         }
     }
@@ -85,7 +87,8 @@ bool contains(const TriangleMesh& mesh, const Vector3d& point) {
     return angle > 2.0 * std::numbers::pi;
 }
 
-std::optional<Vector3d> overlap_point(const TriangleMesh& a, const Pose& pose_a, const TriangleMesh& b, const Pose& pose_b) {
+std::optional<Vector3d> overlap_point(const TriangleMesh& a, const Pose& pose_a, const TriangleMesh& b,
+                                      const Pose& pose_b) {
     if (a.triangles.rows() == 0 || b.triangles.rows() == 0) return std::nullopt;
     Placed first = place(a, pose_a), second = place(b, pose_b);
     if (!first.bounds.intersects(second.bounds)) return std::nullopt;

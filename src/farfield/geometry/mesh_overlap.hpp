@@ -10,8 +10,8 @@
 namespace farfield {
 
 /// A point in the common region (on an edge that pierces a triangle, or a vertex inside the other solid); nothing when apart.
-[[nodiscard]] std::optional<Eigen::Vector3d> overlap_point(const TriangleMesh& a, const Pose& pose_a, const TriangleMesh& b,
-                                                           const Pose& pose_b);
+[[nodiscard]] std::optional<Eigen::Vector3d> overlap_point(const TriangleMesh& a, const Pose& pose_a,
+                                                           const TriangleMesh& b, const Pose& pose_b);
 
 /// Is a point inside the solid bounded by a closed mesh (generalised winding number above one half)?
 [[nodiscard]] bool contains(const TriangleMesh& mesh, const Eigen::Vector3d& local_point);

@@ -30,7 +30,8 @@ void check_mass(double mass, const std::string& place) {
 void check_finite(const Eigen::Matrix3d& values, const std::string& place, const char* what) {
     for (int r = 0; r < 3; ++r) {
         for (int c = 0; c < 3; ++c) {
-            if (!std::isfinite(values(r, c))) fail(place, ": ", what, "[", r, ", ", c, "] = ", values(r, c), ", expected a finite number [kg m^2]");
+            if (!std::isfinite(values(r, c)))
+                fail(place, ": ", what, "[", r, ", ", c, "] = ", values(r, c), ", expected a finite number [kg m^2]");
         }
     }
 }
@@ -86,7 +87,8 @@ Moments moments_from_inertia(double mass, const Eigen::Vector3d& center, const E
         const Eigen::Vector3d principal =
             Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
         fail(place, ": principal inertias (", principal.x(), ", ", principal.y(), ", ", principal.z(),
-             "), expected none negative and none larger than the sum of the other two [kg m^2]: 1/2 tr(I) 1 - I has eigenvalue ",
+             "), expected none negative and none larger than the sum of the other two [kg m^2]: 1/2 tr(I) 1 - I has "
+             "eigenvalue ",
              smallest);
     }
     return {mass, mass * center, second + mass * center * center.transpose()};
@@ -100,7 +102,8 @@ Moments transformed(const Moments& moments, const Eigen::Vector3d& position, con
     result.first = h + moments.mass * position;
     result.second = rotation * moments.second * rotation.transpose() + cross + cross.transpose() +
                     moments.mass * position * position.transpose();
-    result.second = (0.5 * (result.second + result.second.transpose())).eval();  // R S R^T is symmetric only to rounding
+    result.second =
+        (0.5 * (result.second + result.second.transpose())).eval();  // R S R^T is symmetric only to rounding
     return result;
 }
 
@@ -110,8 +113,8 @@ Moments solid_moments(const TriangleMesh& mesh, double density) {
     }
     validate(mesh);
     if (!is_watertight(mesh)) {
-        fail("solid_moments: mesh '", mesh.name, "' is not watertight, expected every edge in exactly two triangles with ",
-             "opposite orientation");
+        fail("solid_moments: mesh '", mesh.name,
+             "' is not watertight, expected every edge in exactly two triangles with ", "opposite orientation");
     }
     // Signed tetrahedra from a point near the mesh (not the origin, from where they would cancel): with D = a.(b x c) and
     // s = a + b + c,  m = sum D/6,  h = sum D s/24,  S = sum D (s s^T + a a^T + b b^T + c c^T)/120.
@@ -136,7 +139,8 @@ Moments solid_moments(const TriangleMesh& mesh, double density) {
 
 void validate(const Moments& moments, const std::string& place) {
     check_mass(moments.mass, place);
-    if (!moments.first.allFinite()) fail(place, ": first moment (", moments.first.transpose(), "), expected finite numbers [kg m]");
+    if (!moments.first.allFinite())
+        fail(place, ": first moment (", moments.first.transpose(), "), expected finite numbers [kg m]");
     check_finite(moments.second, place, "second moment");
     const double skew = (moments.second - moments.second.transpose()).cwiseAbs().maxCoeff();
     if (skew > 1e-9 * moments.second.cwiseAbs().maxCoeff()) {

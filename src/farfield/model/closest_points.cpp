@@ -21,7 +21,8 @@ std::vector<PlacedTriangle> place(const TriangleMesh& mesh, const Pose& pose) {
     std::vector<PlacedTriangle> out(static_cast<std::size_t>(mesh.triangles.rows()));
     for (std::size_t t = 0; t < out.size(); ++t) {
         for (int k = 0; k < 3; ++k) {
-            const Vector3d x = pose * Vector3d(mesh.vertices.row(mesh.triangles(static_cast<Eigen::Index>(t), k)).transpose());
+            const Vector3d x =
+                pose * Vector3d(mesh.vertices.row(mesh.triangles(static_cast<Eigen::Index>(t), k)).transpose());
             out[t].corners[static_cast<std::size_t>(k)] = x;
             out[t].box.extend(x);
         }
@@ -29,7 +30,8 @@ std::vector<PlacedTriangle> place(const TriangleMesh& mesh, const Pose& pose) {
     return out;
 }
 
-void meet_meshes(const TriangleMesh& a, const Pose& pose_a, const TriangleMesh& b, const Pose& pose_b, ClosestPoints& best) {
+void meet_meshes(const TriangleMesh& a, const Pose& pose_a, const TriangleMesh& b, const Pose& pose_b,
+                 ClosestPoints& best) {
     const std::vector<PlacedTriangle> first = place(a, pose_a), second = place(b, pose_b);
     Eigen::AlignedBox3d bounds;
     for (const PlacedTriangle& t : second) bounds.extend(t.box);
@@ -49,7 +51,8 @@ void meet_meshes(const TriangleMesh& a, const Pose& pose_a, const TriangleMesh& 
 }
 
 /// The lowest vertex of a mesh over a half-space.
-void meet_half_space(const HalfSpace& half, const Pose& ground, const TriangleMesh& mesh, const Pose& pose, double& distance, Vector3d& foot, Vector3d& vertex) {
+void meet_half_space(const HalfSpace& half, const Pose& ground, const TriangleMesh& mesh, const Pose& pose,
+                     double& distance, Vector3d& foot, Vector3d& vertex) {
     const Vector3d normal = ground.rotation * half.normal;
     const double offset = half.offset + normal.dot(ground.position);
     for (Eigen::Index v = 0; v < mesh.vertices.rows(); ++v) {
@@ -71,8 +74,10 @@ ClosestPoints closest_points(const CollisionGeometry& geometry, const ContactPai
     const Pose& pose_b = poses[static_cast<std::size_t>(pair.b)];
     ClosestPoints best{.a = pair.a, .b = pair.b};
     meet_meshes(a.mesh, pose_a, b.mesh, pose_b, best);
-    for (const HalfSpace& half : a.half_spaces) meet_half_space(half, pose_a, b.mesh, pose_b, best.distance, best.point_a, best.point_b);
-    for (const HalfSpace& half : b.half_spaces) meet_half_space(half, pose_b, a.mesh, pose_a, best.distance, best.point_b, best.point_a);
+    for (const HalfSpace& half : a.half_spaces)
+        meet_half_space(half, pose_a, b.mesh, pose_b, best.distance, best.point_a, best.point_b);
+    for (const HalfSpace& half : b.half_spaces)
+        meet_half_space(half, pose_b, a.mesh, pose_a, best.distance, best.point_b, best.point_a);
     return best;
 }
 

@@ -11,11 +11,13 @@ namespace farfield {
 
 struct ClosestPoints {
     int a = 0, b = 0;
-    double distance = std::numeric_limits<double>::infinity();  ///< infinite when one of them has no surface; 0 when they touch
+    double distance =
+        std::numeric_limits<double>::infinity();  ///< infinite when one of them has no surface; 0 when they touch
     Eigen::Vector3d point_a = Eigen::Vector3d::Zero(), point_b = Eigen::Vector3d::Zero();  ///< world
 };
 
 /// Distance of the surfaces of one contact pair (mesh to mesh, mesh to half-space).
-[[nodiscard]] ClosestPoints closest_points(const CollisionGeometry& geometry, const ContactPair& pair, const Poses& poses);
+[[nodiscard]] ClosestPoints closest_points(const CollisionGeometry& geometry, const ContactPair& pair,
+                                           const Poses& poses);
 
 }  // namespace farfield

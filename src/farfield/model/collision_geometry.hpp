@@ -17,9 +17,9 @@ struct HalfSpace {
 
 struct CollisionBody {
     std::string name;
-    TriangleMesh mesh;                    ///< all colliding shapes of the body, body frame; may be empty
-    std::vector<HalfSpace> half_spaces;   ///< only on bodies that are never solved for
-    bool moves = true;                    ///< false: no degree of freedom of its own or above it
+    TriangleMesh mesh;                   ///< all colliding shapes of the body, body frame; may be empty
+    std::vector<HalfSpace> half_spaces;  ///< only on bodies that are never solved for
+    bool moves = true;                   ///< false: no degree of freedom of its own or above it
 };
 
 /// Bodies a < b that may meet; `friction_body` (a or b) is the one whose coefficient acts (the larger when built).
@@ -29,8 +29,8 @@ struct ContactPair {
 };
 
 struct CollisionGeometry {
-    std::vector<CollisionBody> bodies;    ///< index = body index, body 0 = world
-    std::vector<ContactPair> pairs;       ///< sorted by (a, b)
+    std::vector<CollisionBody> bodies;  ///< index = body index, body 0 = world
+    std::vector<ContactPair> pairs;     ///< sorted by (a, b)
 };
 
 }  // namespace farfield

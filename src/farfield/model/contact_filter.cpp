@@ -32,7 +32,8 @@ bool listed(const std::vector<std::pair<std::string, std::string>>& pairs, const
 
 /// The nearest body towards the root that moves relative to its parent, or the root of a welded group.
 int welded_root(const Model& model, int body) {
-    while (body > 0 && model.bodies()[static_cast<std::size_t>(body)].num_dofs == 0) body = model.bodies()[static_cast<std::size_t>(body)].parent;
+    while (body > 0 && model.bodies()[static_cast<std::size_t>(body)].num_dofs == 0)
+        body = model.bodies()[static_cast<std::size_t>(body)].parent;
     return body;
 }
 
@@ -52,13 +53,16 @@ bool floats(const Model& model, int body) {
 
 /// Placed together by the description of one machine, as opposed to put somewhere as an initial condition.
 bool same_machine(const Model& model, int a, int b) {
-    if (model.bodies()[static_cast<std::size_t>(a)].root == model.bodies()[static_cast<std::size_t>(b)].root) return true;
+    if (model.bodies()[static_cast<std::size_t>(a)].root == model.bodies()[static_cast<std::size_t>(b)].root)
+        return true;
     return !floats(model, a) && !floats(model, b);
 }
 
-std::optional<Eigen::Vector3d> reference_overlap(const CollisionBody& a, const Pose& pose_a, const CollisionBody& b, const Pose& pose_b) {
+std::optional<Eigen::Vector3d> reference_overlap(const CollisionBody& a, const Pose& pose_a, const CollisionBody& b,
+                                                 const Pose& pose_b) {
     if (auto x = overlap_point(a.mesh, pose_a, b.mesh, pose_b)) return x;
-    const auto below = [](const CollisionBody& ground, const Pose& ground_pose, const CollisionBody& body, const Pose& pose) -> std::optional<Eigen::Vector3d> {
+    const auto below = [](const CollisionBody& ground, const Pose& ground_pose, const CollisionBody& body,
+                          const Pose& pose) -> std::optional<Eigen::Vector3d> {
         for (const HalfSpace& half : ground.half_spaces) {
             for (Eigen::Index v = 0; v < body.mesh.vertices.rows(); ++v) {
                 const Eigen::Vector3d x = pose * Eigen::Vector3d(body.mesh.vertices.row(v).transpose());
@@ -85,8 +89,10 @@ ContactFilterResult filter_contacts(const Model& model) {
     for (std::size_t a = 0; a < bodies.size(); ++a) {
         for (std::size_t b = a + 1; b < bodies.size(); ++b) {
             const int ia = static_cast<int>(a), ib = static_cast<int>(b);
-            const bool surfaces_a = bodies[a].mesh.triangles.rows() > 0, surfaces_b = bodies[b].mesh.triangles.rows() > 0;
-            const bool meet = (surfaces_a && surfaces_b) || (surfaces_a && !bodies[b].half_spaces.empty()) || (surfaces_b && !bodies[a].half_spaces.empty());
+            const bool surfaces_a = bodies[a].mesh.triangles.rows() > 0,
+                       surfaces_b = bodies[b].mesh.triangles.rows() > 0;
+            const bool meet = (surfaces_a && surfaces_b) || (surfaces_a && !bodies[b].half_spaces.empty()) ||
+                              (surfaces_b && !bodies[a].half_spaces.empty());
             if (!meet || welded_root(model, ia) == welded_root(model, ib)) continue;
             const bool included = listed(model.scene().include_contacts, bodies[a].name, bodies[b].name);
             if (!included) {
@@ -109,12 +115,14 @@ ContactFilterResult filter_contacts(const Model& model) {
                     continue;
                 }
                 std::ostringstream text;
-                text << "bodies '" << bodies[a].name << "' and '" << bodies[b].name << "' overlap in the reference pose near ("
-                     << x->transpose() << "): a rollout with contact cannot start there";
+                text << "bodies '" << bodies[a].name << "' and '" << bodies[b].name
+                     << "' overlap in the reference pose near (" << x->transpose()
+                     << "): a rollout with contact cannot start there";
                 result.warnings.push_back(text.str());
             }
             const Eigen::VectorXd& friction = model.default_parameters().friction;
-            result.pairs.push_back(ContactPair{.a = ia, .b = ib, .friction_body = friction[ia] >= friction[ib] ? ia : ib});
+            result.pairs.push_back(
+                ContactPair{.a = ia, .b = ib, .friction_body = friction[ia] >= friction[ib] ? ia : ib});
         }
     }
     return result;

@@ -27,7 +27,8 @@ Vector3d log_quaternion(const Eigen::Quaterniond& rotation) {
     const Vector3d vec = sign * rotation.vec();
     const double sine = vec.norm(), cosine = sign * rotation.w();
     // angle / sin(angle/2); the series holds to 1e-16 below 1e-5
-    const double scale = sine > 1e-5 ? 2.0 * std::atan2(sine, cosine) / sine : 2.0 / cosine * (1.0 - sine * sine / (3.0 * cosine * cosine));
+    const double scale = sine > 1e-5 ? 2.0 * std::atan2(sine, cosine) / sine
+                                     : 2.0 / cosine * (1.0 - sine * sine / (3.0 * cosine * cosine));
     return scale * vec;
 }
 
@@ -42,7 +43,8 @@ Vector3d rotate_about(const Vector3d& anchor, const Matrix3d& rotation, Pose& po
     return world_anchor;
 }
 
-void apply_hinge(const Vector3d& anchor, const Vector3d& axis, double angle, Pose& pose, Vector3d& world_axis, Vector3d& world_anchor) {
+void apply_hinge(const Vector3d& anchor, const Vector3d& axis, double angle, Pose& pose, Vector3d& world_axis,
+                 Vector3d& world_anchor) {
     world_axis = pose.rotation * axis;
     world_anchor = rotate_about(anchor, exp_rotation(axis * angle), pose);
 }
@@ -58,7 +60,8 @@ void apply_ball(const Vector3d& anchor, const Matrix3d& rotation, int dof, Pose&
 void apply_joint(const ModelJoint& joint, const Eigen::VectorXd& q, Pose& pose, Kinematics& out) {
     const auto dof = static_cast<std::size_t>(joint.dof);
     switch (joint.type) {
-        case JointType::Fixed: break;
+        case JointType::Fixed:
+            break;
         case JointType::Hinge:
             apply_hinge(joint.anchor, joint.axis, q[joint.q] - joint.reference, pose, out.axis[dof], out.anchor[dof]);
             break;
@@ -100,7 +103,8 @@ void forward_kinematics(const Model& model, const Parameters& parameters, const 
         Pose pose;
         pose.rotation = parent.rotation;
         if (body.turned) pose.rotation *= body.orientation;
-        pose.position = parent.position + parent.rotation * parameters.attachment.row(static_cast<Eigen::Index>(i)).transpose();
+        pose.position =
+            parent.position + parent.rotation * parameters.attachment.row(static_cast<Eigen::Index>(i)).transpose();
         for (int j = 0; j < body.num_joints; ++j) {
             apply_joint(model.joints()[static_cast<std::size_t>(body.first_joint + j)], q, pose, out);
         }
@@ -125,7 +129,8 @@ void difference(const Model& model, const Eigen::VectorXd& from, const Eigen::Ve
     }
 }
 
-void body_twists(const Model& model, const Kinematics& kinematics, const Eigen::VectorXd& rates, std::vector<Vector6d>& out) {
+void body_twists(const Model& model, const Kinematics& kinematics, const Eigen::VectorXd& rates,
+                 std::vector<Vector6d>& out) {
     const auto num_bodies = static_cast<std::size_t>(model.num_bodies());
     out.resize(num_bodies);
     out[0].setZero();
@@ -158,7 +163,8 @@ void add_pull_back(const Model& model, const Kinematics& kinematics, const std::
         for (int k = body.first_dof; k < body.first_dof + body.num_dofs; ++k) {
             const auto dof = static_cast<std::size_t>(k);
             const Vector3d& axis = kinematics.axis[dof];
-            out[k] += model.dofs()[dof].rotates ? axis.dot(torque + (p - kinematics.anchor[dof]).cross(force)) : axis.dot(force);
+            out[k] += model.dofs()[dof].rotates ? axis.dot(torque + (p - kinematics.anchor[dof]).cross(force))
+                                                : axis.dot(force);
         }
         const auto parent = static_cast<std::size_t>(body.parent);
         subtree[parent].head<3>() += force;
@@ -172,7 +178,8 @@ void add_attachment_pull_back(const Model& model, const Kinematics& kinematics, 
         const ModelBody& body = model.bodies()[i];
         if (has_free_joint(model, body)) continue;  // placed by its coordinates alone
         const Matrix3d& parent = kinematics.poses[static_cast<std::size_t>(body.parent)].rotation;
-        gradient.attachment.row(static_cast<Eigen::Index>(i)) += (parent.transpose() * subtree[i].head<3>()).transpose();
+        gradient.attachment.row(static_cast<Eigen::Index>(i)) +=
+            (parent.transpose() * subtree[i].head<3>()).transpose();
     }
 }
 

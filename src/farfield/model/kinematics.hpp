@@ -28,7 +28,8 @@ void retract(const Model& model, const Eigen::VectorXd& q, const Eigen::VectorXd
 void difference(const Model& model, const Eigen::VectorXd& from, const Eigen::VectorXd& to, Eigen::VectorXd& out);
 
 /// Twists of all bodies, each at its own origin, for the tangent velocity `rates` (num_dofs).
-void body_twists(const Model& model, const Kinematics& kinematics, const Eigen::VectorXd& rates, std::vector<Vector6d>& out);
+void body_twists(const Model& model, const Kinematics& kinematics, const Eigen::VectorXd& rates,
+                 std::vector<Vector6d>& out);
 
 /// Transpose of body_twists: adds J^T wrench to `out`, wrenches taken at each body's own origin.
 /// `subtree` receives the wrench of every body's subtree, moved to that body's origin.

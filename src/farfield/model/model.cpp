@@ -44,8 +44,8 @@ void validate(const Model& model, const State& state, const char* place) {
     for (const BallCoordinate& c : model.balls()) {
         const double norm = state.q.segment<4>(c.q).norm();
         if (std::abs(norm - 1.0) > 1e-6) {
-            fail(place, ": joint '", model.joints()[static_cast<std::size_t>(c.joint)].name, "': quaternion q[", c.q, ":", c.q + 4,
-                 "] has norm ", norm, ", expected 1");
+            fail(place, ": joint '", model.joints()[static_cast<std::size_t>(c.joint)].name, "': quaternion q[", c.q,
+                 ":", c.q + 4, "] has norm ", norm, ", expected 1");
         }
     }
     for (const Tie& tie : model.scene().ties) {
@@ -54,7 +54,8 @@ void validate(const Model& model, const State& state, const char* place) {
         };
         const double expected = tie.offset + tie.ratio * coordinate(tie.source);
         if (std::abs(coordinate(tie.joint) - expected) > 1e-9 * (1.0 + std::abs(expected))) {
-            fail(place, ": joint '", tie.joint, "' is at ", coordinate(tie.joint), ", expected ", expected, " by its tie to '", tie.source, "'");
+            fail(place, ": joint '", tie.joint, "' is at ", coordinate(tie.joint), ", expected ", expected,
+                 " by its tie to '", tie.source, "'");
         }
     }
 }

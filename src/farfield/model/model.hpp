@@ -27,8 +27,8 @@ struct State {
 struct Dof {
     int body = 0;
     int joint = 0;
-    int parent = -1;          ///< the next elementary motion towards the root, -1 at the root
-    int ball = -1;            ///< first degree of freedom of its ball group, -1 when it belongs to none
+    int parent = -1;  ///< the next elementary motion towards the root, -1 at the root
+    int ball = -1;    ///< first degree of freedom of its ball group, -1 when it belongs to none
     bool rotates = false;
     bool prescribed = false;  ///< moved by a script, not solved for
 };
@@ -58,14 +58,14 @@ struct ModelJoint {
 struct ModelBody {
     std::string name;
     int parent = 0;
-    int root = 0;                                 ///< the body of its tree that hangs on the world
+    int root = 0;  ///< the body of its tree that hangs on the world
     int first_joint = 0, num_joints = 0;
     int first_dof = 0, num_dofs = 0;
-    int last_dof = -1;                            ///< innermost degree of freedom on the path to the root, -1 if it cannot move
-    int kinematic = -1;                           ///< index among the kinematic bodies
+    int last_dof = -1;   ///< innermost degree of freedom on the path to the root, -1 if it cannot move
+    int kinematic = -1;  ///< index among the kinematic bodies
     BodyMotion motion = BodyMotion::Dynamic;
     Eigen::Matrix3d orientation = Eigen::Matrix3d::Identity();  ///< in the parent; the position is in Parameters
-    bool turned = false;                          ///< orientation is not the identity
+    bool turned = false;                                        ///< orientation is not the identity
 };
 
 struct ModelActuator {
@@ -87,7 +87,7 @@ struct ModelHull {
 /// Exact linear reduction: a tangent step is E z. Rows of scripted degrees of freedom are zero.
 struct Reduction {
     bool identity = true;
-    Eigen::MatrixXd E;                            ///< (num_dofs, num_unknowns)
+    Eigen::MatrixXd E;  ///< (num_dofs, num_unknowns)
 };
 
 class Model {

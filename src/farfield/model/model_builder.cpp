@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/model/model_builder.hpp"
 
-#include <algorithm>
 #include <Eigen/SVD>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -23,12 +23,14 @@ std::string quoted(const std::string& kind, const std::string& name) { return ki
 
 void require_finite(const Eigen::Ref<const Eigen::VectorXd>& values, const std::string& place, const char* what) {
     for (Eigen::Index i = 0; i < values.size(); ++i) {
-        if (!std::isfinite(values[i])) fail(kPlace, ": ", place, ": ", what, "[", i, "] = ", values[i], ", expected a finite number");
+        if (!std::isfinite(values[i]))
+            fail(kPlace, ": ", place, ": ", what, "[", i, "] = ", values[i], ", expected a finite number");
     }
 }
 
 void require_at_least(double value, double bound, const std::string& place, const char* what) {
-    if (!(value >= bound) || !std::isfinite(value)) fail(kPlace, ": ", place, ": ", what, " = ", value, ", expected >= ", bound, " and finite");
+    if (!(value >= bound) || !std::isfinite(value))
+        fail(kPlace, ": ", place, ": ", what, " = ", value, ", expected >= ", bound, " and finite");
 }
 
 /// Open ends (-infinity, infinity) are fine.
@@ -50,24 +52,31 @@ void check_joint(const Joint& joint, const std::string& place) {
     require_at_least(joint.limit_stiffness, 0.0, place, "limit_stiffness");
     check_range(joint.range, place, "range");
     check_range(joint.range2, place, "range2");
-    const bool has_axis = joint.type == JointType::Hinge || joint.type == JointType::Slide || joint.type == JointType::Universal;
+    const bool has_axis =
+        joint.type == JointType::Hinge || joint.type == JointType::Slide || joint.type == JointType::Universal;
     if (has_axis && joint.axis.norm() < 1e-12) fail(kPlace, ": ", place, ": axis is zero, expected a direction");
     if (joint.type == JointType::Universal && joint.axis.normalized().cross(joint.axis2).norm() < 1e-6) {
         fail(kPlace, ": ", place, ": axis2 is zero or parallel to axis, expected two different directions");
     }
     if (joint.type == JointType::Ball && joint.range && joint.range->lower != 0.0) {
-        fail(kPlace, ": ", place, ": range lower = ", joint.range->lower, ", expected 0 (a ball joint's range bounds its angle)");
+        fail(kPlace, ": ", place, ": range lower = ", joint.range->lower,
+             ", expected 0 (a ball joint's range bounds its angle)");
     }
 }
 
 std::pair<int, int> sizes(JointType type) {  // (coordinates, degrees of freedom)
     switch (type) {
-        case JointType::Fixed: return {0, 0};
-        case JointType::Free: return {7, 6};
-        case JointType::Ball: return {4, 3};
-        case JointType::Universal: return {2, 2};
+        case JointType::Fixed:
+            return {0, 0};
+        case JointType::Free:
+            return {7, 6};
+        case JointType::Ball:
+            return {4, 3};
+        case JointType::Universal:
+            return {2, 2};
         case JointType::Hinge:
-        case JointType::Slide: return {1, 1};
+        case JointType::Slide:
+            return {1, 1};
     }
     return {0, 0};
 }
@@ -102,14 +111,17 @@ void ModelBuilder::check_numbers() const {
         const Body& body = scene_.bodies[i];
         const std::string place = quoted("body", body.name);
         if (body.name.empty()) fail(kPlace, ": body ", i, ": empty name, expected a unique one");
-        if (!body_names.insert(body.name).second) fail(kPlace, ": ", place, ": name used twice, expected unique names of bodies");
+        if (!body_names.insert(body.name).second)
+            fail(kPlace, ": ", place, ": name used twice, expected unique names of bodies");
         require_finite(body.position, place, "position");
         require_finite(body.orientation.coeffs(), place, "orientation");
-        if (body.orientation.norm() < 1e-12) fail(kPlace, ": ", place, ": orientation quaternion is zero, expected a rotation");
+        if (body.orientation.norm() < 1e-12)
+            fail(kPlace, ": ", place, ": orientation quaternion is zero, expected a rotation");
         if (body.moments) validate(*body.moments, std::string(kPlace) + ": " + place);
         for (const Joint& joint : body.joints) {
             if (joint.name.empty()) fail(kPlace, ": ", place, ": a joint has an empty name, expected a unique one");
-            if (!joint_names.insert(joint.name).second) fail(kPlace, ": ", quoted("joint", joint.name), ": name used twice, expected unique names of joints");
+            if (!joint_names.insert(joint.name).second)
+                fail(kPlace, ": ", quoted("joint", joint.name), ": name used twice, expected unique names of joints");
             check_joint(joint, quoted("joint", joint.name));
         }
     }
@@ -126,7 +138,8 @@ void ModelBuilder::add_bodies() {
         body.orientation = source.orientation.normalized().toRotationMatrix();
         body.turned = !body.orientation.isIdentity(0.0);
         if (i == 0) {
-            if (!source.joints.empty()) fail(kPlace, ": ", place, ": the world has ", source.joints.size(), " joints, expected none");
+            if (!source.joints.empty())
+                fail(kPlace, ": ", place, ": the world has ", source.joints.size(), " joints, expected none");
             body.motion = BodyMotion::Fixed;
             model_->bodies_.push_back(body);
             continue;
@@ -149,16 +162,19 @@ void ModelBuilder::add_bodies() {
         body.first_dof = static_cast<int>(model_->dofs_.size());
         body.last_dof = parent.last_dof;
         if (source.motion != BodyMotion::Dynamic && !source.joints.empty()) {
-            fail(kPlace, ": ", place, ": fixed or kinematic, but has joint '", source.joints[0].name, "', expected no joints");
+            fail(kPlace, ": ", place, ": fixed or kinematic, but has joint '", source.joints[0].name,
+                 "', expected no joints");
         }
         if (source.motion == BodyMotion::Kinematic) {
-            if (source.parent != 0) fail(kPlace, ": ", place, ": kinematic with parent '", parent.name, "', expected the world");
+            if (source.parent != 0)
+                fail(kPlace, ": ", place, ": kinematic with parent '", parent.name, "', expected the world");
             body.kinematic = model_->num_kinematic();
             model_->kinematic_bodies_.push_back(i);
         }
         model_->bodies_.push_back(body);
         for (const Joint& joint : source.joints) add_joint(i, joint, false);
-        if (body.kinematic >= 0) add_joint(i, Joint{.name = source.name + " (scripted)", .type = JointType::Free}, true);
+        if (body.kinematic >= 0)
+            add_joint(i, Joint{.name = source.name + " (scripted)", .type = JointType::Free}, true);
         ModelBody& added = model_->bodies_.back();
         added.num_joints = static_cast<int>(joints_.size()) - added.first_joint;
         added.num_dofs = static_cast<int>(model_->dofs_.size()) - added.first_dof;
@@ -172,48 +188,72 @@ void ModelBuilder::add_joint(int body, const Joint& joint, bool prescribed) {
     const std::string place = quoted("joint", joint.name);
     if (joint.type == JointType::Free) {
         const Body& owner = scene_.bodies[static_cast<std::size_t>(body)];
-        if (owner.parent != 0) fail(kPlace, ": ", place, ": free joint on a child of '",
-                                    scene_.bodies[static_cast<std::size_t>(owner.parent)].name, "', expected a child of the world");
-        if (owner.joints.size() > 1) fail(kPlace, ": ", place, ": a free joint beside others on body '", owner.name, "', expected it alone");
+        if (owner.parent != 0)
+            fail(kPlace, ": ", place, ": free joint on a child of '",
+                 scene_.bodies[static_cast<std::size_t>(owner.parent)].name, "', expected a child of the world");
+        if (owner.joints.size() > 1)
+            fail(kPlace, ": ", place, ": a free joint beside others on body '", owner.name, "', expected it alone");
     }
     const int index = static_cast<int>(joints_.size());
     const int dof = model.num_dofs();
-    model.joints_.push_back(ModelJoint{.name = joint.name, .type = joint.type, .body = body, .q = model.num_q_, .dof = dof,
-                                       .num_q = num_q, .num_dofs = num_dofs, .anchor = joint.anchor,
-                                       .axis = joint.axis.normalized(), .axis2 = joint.axis2.normalized(),
+    model.joints_.push_back(ModelJoint{.name = joint.name,
+                                       .type = joint.type,
+                                       .body = body,
+                                       .q = model.num_q_,
+                                       .dof = dof,
+                                       .num_q = num_q,
+                                       .num_dofs = num_dofs,
+                                       .anchor = joint.anchor,
+                                       .axis = joint.axis.normalized(),
+                                       .axis2 = joint.axis2.normalized(),
                                        .reference = joint.reference});
     joints_.push_back(joint);
     const int ball = joint.type == JointType::Free ? dof + 3 : joint.type == JointType::Ball ? dof : -1;
-    const int outer = dof > model.bodies_.back().first_dof ? dof - 1
-                                                          : model.bodies_[static_cast<std::size_t>(model.bodies_.back().parent)].last_dof;
+    const int outer = dof > model.bodies_.back().first_dof
+                          ? dof - 1
+                          : model.bodies_[static_cast<std::size_t>(model.bodies_.back().parent)].last_dof;
     for (int k = 0; k < num_dofs; ++k) {
         const bool in_ball = ball >= 0 && dof + k >= ball;
         const bool rotates = in_ball || joint.type == JointType::Hinge || joint.type == JointType::Universal;
-        model.dofs_.push_back(Dof{.body = body, .joint = index, .parent = k == 0 ? outer : dof + k - 1,
-                                  .ball = in_ball ? ball : -1, .rotates = rotates, .prescribed = prescribed});
+        model.dofs_.push_back(Dof{.body = body,
+                                  .joint = index,
+                                  .parent = k == 0 ? outer : dof + k - 1,
+                                  .ball = in_ball ? ball : -1,
+                                  .rotates = rotates,
+                                  .prescribed = prescribed});
     }
     const auto scalar = [&](int k, const std::optional<Range>& range) {
-        model.scalars_.push_back(ScalarCoordinate{.q = model.num_q_ + k, .dof = dof + k, .joint = index, .range = range,
+        model.scalars_.push_back(ScalarCoordinate{.q = model.num_q_ + k,
+                                                  .dof = dof + k,
+                                                  .joint = index,
+                                                  .range = range,
                                                   .limit_stiffness = joint.limit_stiffness,
                                                   .spring_reference = joint.spring_reference});
     };
     switch (joint.type) {
-        case JointType::Fixed: break;
+        case JointType::Fixed:
+            break;
         case JointType::Free:
             for (int k = 0; k < 3; ++k) scalar(k, std::nullopt);
-            model.balls_.push_back(BallCoordinate{.q = model.num_q_ + 3, .dof = dof + 3, .joint = index, .max_angle = {}});
+            model.balls_.push_back(
+                BallCoordinate{.q = model.num_q_ + 3, .dof = dof + 3, .joint = index, .max_angle = {}});
             break;
         case JointType::Ball:
-            model.balls_.push_back(BallCoordinate{.q = model.num_q_, .dof = dof, .joint = index,
-                                                  .max_angle = joint.range ? std::optional(joint.range->upper) : std::nullopt,
-                                                  .limit_stiffness = joint.limit_stiffness});
+            model.balls_.push_back(
+                BallCoordinate{.q = model.num_q_,
+                               .dof = dof,
+                               .joint = index,
+                               .max_angle = joint.range ? std::optional(joint.range->upper) : std::nullopt,
+                               .limit_stiffness = joint.limit_stiffness});
             break;
         case JointType::Universal:
             scalar(0, joint.range);
             scalar(1, joint.range2);
             break;
         case JointType::Hinge:
-        case JointType::Slide: scalar(0, joint.range); break;
+        case JointType::Slide:
+            scalar(0, joint.range);
+            break;
     }
     model.num_q_ += num_q;
 }
@@ -232,32 +272,44 @@ void ModelBuilder::add_actuators() {
     std::set<std::string> names;
     for (const Actuator& source : scene_.actuators) {
         const std::string place = quoted("actuator", source.name);
-        if (!names.insert(source.name).second) fail(kPlace, ": ", place, ": name used twice, expected unique names of actuators");
+        if (!names.insert(source.name).second)
+            fail(kPlace, ": ", place, ": name used twice, expected unique names of actuators");
         const int index = joint_index(source.joint, place);
         const ModelJoint& joint = model_->joints_[static_cast<std::size_t>(index)];
         if (joint.num_dofs == 0 || model_->dofs_[static_cast<std::size_t>(joint.dof)].prescribed) {
-            fail(kPlace, ": ", place, ": joint '", source.joint, "' has no degree of freedom to drive, expected one that moves");
+            fail(kPlace, ": ", place, ": joint '", source.joint,
+                 "' has no degree of freedom to drive, expected one that moves");
         }
         require_at_least(source.kp, 0.0, place, "kp");
         require_at_least(source.kd, 0.0, place, "kd");
         check_range(source.control_range, place, "control_range");
-        require_finite(Eigen::Map<const Eigen::VectorXd>(source.gear.data(), static_cast<Eigen::Index>(source.gear.size())), place, "gear");
+        require_finite(
+            Eigen::Map<const Eigen::VectorXd>(source.gear.data(), static_cast<Eigen::Index>(source.gear.size())), place,
+            "gear");
         const bool geared = !source.gear.empty();
         if (geared && static_cast<int>(source.gear.size()) != joint.num_dofs) {
-            fail(kPlace, ": ", place, ": gear has ", source.gear.size(), " entries, expected ", joint.num_dofs, " for joint '", joint.name, "'");
+            fail(kPlace, ": ", place, ": gear has ", source.gear.size(), " entries, expected ", joint.num_dofs,
+                 " for joint '", joint.name, "'");
         }
         if (geared && source.type == ActuatorType::Pd && joint.num_dofs != 1) {
-            fail(kPlace, ": ", place, ": geared Pd on joint '", joint.name, "' with ", joint.num_dofs, " degrees of freedom, expected 1");
+            fail(kPlace, ": ", place, ": geared Pd on joint '", joint.name, "' with ", joint.num_dofs,
+                 " degrees of freedom, expected 1");
         }
         if (source.type == ActuatorType::Pd && !source.position_input && !source.velocity_input) {
             fail(kPlace, ": ", place, ": Pd without position and velocity input, expected at least one");
         }
-        const int inputs = source.type == ActuatorType::Motor ? 1 : int(source.position_input) + int(source.velocity_input);
+        const int inputs =
+            source.type == ActuatorType::Motor ? 1 : int(source.position_input) + int(source.velocity_input);
         const int width = geared ? 1 : joint.num_dofs;
-        model_->actuators_.push_back(ModelActuator{.name = source.name, .type = source.type, .joint = index,
-                                                   .control = model_->num_controls_, .num_controls = inputs * width,
-                                                   .position_input = source.position_input, .velocity_input = source.velocity_input,
-                                                   .gear = source.gear, .control_range = source.control_range});
+        model_->actuators_.push_back(ModelActuator{.name = source.name,
+                                                   .type = source.type,
+                                                   .joint = index,
+                                                   .control = model_->num_controls_,
+                                                   .num_controls = inputs * width,
+                                                   .position_input = source.position_input,
+                                                   .velocity_input = source.velocity_input,
+                                                   .gear = source.gear,
+                                                   .control_range = source.control_range});
         model_->num_controls_ += inputs * width;
     }
 }
@@ -266,11 +318,13 @@ void ModelBuilder::add_reduction() {
     const int n = model_->num_dofs();
     Eigen::MatrixXd full = Eigen::MatrixXd::Identity(n, n);
     std::vector<bool> eliminated(static_cast<std::size_t>(n), false);
-    for (int k = 0; k < n; ++k) eliminated[static_cast<std::size_t>(k)] = model_->dofs_[static_cast<std::size_t>(k)].prescribed;
+    for (int k = 0; k < n; ++k)
+        eliminated[static_cast<std::size_t>(k)] = model_->dofs_[static_cast<std::size_t>(k)].prescribed;
     const auto scalar_dof = [&](const std::string& name, const std::string& place) {
         const ModelJoint& joint = model_->joints_[static_cast<std::size_t>(joint_index(name, place))];
         if (joint.type != JointType::Hinge && joint.type != JointType::Slide) {
-            fail(kPlace, ": ", place, ": joint '", name, "' has ", joint.num_dofs, " degrees of freedom, expected a hinge or slide");
+            fail(kPlace, ": ", place, ": joint '", name, "' has ", joint.num_dofs,
+                 " degrees of freedom, expected a hinge or slide");
         }
         return joint.dof;
     };
@@ -278,8 +332,10 @@ void ModelBuilder::add_reduction() {
         const std::string place = "tie of joint '" + tie.joint + "' to '" + tie.source + "'";
         require_finite(Eigen::Vector2d(tie.ratio, tie.offset), place, "ratio, offset");
         const int joint = scalar_dof(tie.joint, place), source = scalar_dof(tie.source, place);
-        if (eliminated[static_cast<std::size_t>(joint)]) fail(kPlace, ": ", place, ": the joint is tied twice, expected one tie per joint");
-        if (full(source, joint) != 0.0 || joint == source) fail(kPlace, ": ", place, ": makes a cycle of ties, expected a source that does not follow the joint");
+        if (eliminated[static_cast<std::size_t>(joint)])
+            fail(kPlace, ": ", place, ": the joint is tied twice, expected one tie per joint");
+        if (full(source, joint) != 0.0 || joint == source)
+            fail(kPlace, ": ", place, ": makes a cycle of ties, expected a source that does not follow the joint");
         eliminated[static_cast<std::size_t>(joint)] = true;
         for (int row = 0; row < n; ++row) {  // whoever follows `joint` now follows `source`
             if (full(row, joint) != 0.0) {
@@ -318,11 +374,16 @@ void ModelBuilder::set_default_state() {
                 q.segment<3>(joint.q) = body.position;
                 q.segment<4>(joint.q + 3) << orientation.w(), orientation.vec();
                 break;
-            case JointType::Ball: q[joint.q] = 1.0; break;
+            case JointType::Ball:
+                q[joint.q] = 1.0;
+                break;
             case JointType::Hinge:
-            case JointType::Slide: q[joint.q] = joint.reference; break;
+            case JointType::Slide:
+                q[joint.q] = joint.reference;
+                break;
             case JointType::Universal:
-            case JointType::Fixed: break;
+            case JointType::Fixed:
+                break;
         }
     }
     for (std::size_t pass = 0; pass < scene_.ties.size(); ++pass) {  // chains of ties settle after as many passes
@@ -351,7 +412,8 @@ void ModelBuilder::set_default_state() {
         for (const BallCoordinate& c : model.balls_) {
             if (c.joint != actuator.joint) continue;
             const Eigen::Quaterniond rotation(q[c.q], q[c.q + 1], q[c.q + 2], q[c.q + 3]);
-            model.default_control_.segment<3>(actuator.control + c.dof - joint.dof) = log_rotation(rotation.toRotationMatrix());
+            model.default_control_.segment<3>(actuator.control + c.dof - joint.dof) =
+                log_rotation(rotation.toRotationMatrix());
         }
     }
 }
@@ -360,7 +422,8 @@ void ModelBuilder::check_keyframes() const {
     std::set<std::string> names;
     for (const Keyframe& key : scene_.keyframes) {
         const std::string place = quoted("keyframe", key.name);
-        if (!names.insert(key.name).second) fail(kPlace, ": ", place, ": name used twice, expected unique names of keyframes");
+        if (!names.insert(key.name).second)
+            fail(kPlace, ": ", place, ": name used twice, expected unique names of keyframes");
         const auto check = [&](const Eigen::VectorXd& values, Eigen::Index expected, const char* what) {
             if (values.size() != 0 && values.size() != expected) {
                 fail(kPlace, ": ", place, ": ", what, " has ", values.size(), " entries, expected ", expected);
@@ -421,7 +484,8 @@ void ModelBuilder::check_masses() const {
         if (!moves || carried[static_cast<std::size_t>(i)] > 0.0) continue;
         const auto armature = model.default_parameters_.armature.segment(body.first_dof, body.num_dofs);
         if (armature.minCoeff() <= 0.0) {
-            fail(kPlace, ": ", quoted("body", body.name), ": mass 0, expected > 0 [kg] (it has joints: give it moments or shapes with density)");
+            fail(kPlace, ": ", quoted("body", body.name),
+                 ": mass 0, expected > 0 [kg] (it has joints: give it moments or shapes with density)");
         }
     }
 }
@@ -464,8 +528,10 @@ void ModelBuilder::add_hulls() {
         const ConvexHull hull = convex_hull(surface.vertices, std::string(kPlace) + ": shape '" + shape.name + "'");
         const auto first = static_cast<int>(vertices.rows()), count = static_cast<int>(hull.vertices.size());
         vertices.conservativeResize(first + count, 3);
-        for (int i = 0; i < count; ++i) vertices.row(first + i) = surface.vertices.row(hull.vertices[static_cast<std::size_t>(i)]);
-        model.hulls_.push_back(ModelHull{.body = shape.body, .first_vertex = first, .num_vertices = count, .triangles = hull.triangles});
+        for (int i = 0; i < count; ++i)
+            vertices.row(first + i) = surface.vertices.row(hull.vertices[static_cast<std::size_t>(i)]);
+        model.hulls_.push_back(
+            ModelHull{.body = shape.body, .first_vertex = first, .num_vertices = count, .triangles = hull.triangles});
     }
 }
 

@@ -10,14 +10,14 @@
 namespace farfield {
 
 struct Parameters {
-    Eigen::Matrix<double, Eigen::Dynamic, 10, Eigen::RowMajor> moments;      ///< per body, order of MomentVector
-    Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> attachment;    ///< per body: position in the parent [m]
-    Eigen::VectorXd kp, kd;                                                  ///< per actuator
-    Eigen::VectorXd damping, armature, stiffness;                            ///< per degree of freedom
-    Eigen::Vector3d gravity = Eigen::Vector3d::Zero();                       ///< [m/s^2]
-    Eigen::VectorXd friction;                                                ///< per body
-    double weight = 1e-7;                                                    ///< contact weight [J]
-    Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> hull_vertices; ///< all hulls stacked, body frames [m]
+    Eigen::Matrix<double, Eigen::Dynamic, 10, Eigen::RowMajor> moments;       ///< per body, order of MomentVector
+    Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> attachment;     ///< per body: position in the parent [m]
+    Eigen::VectorXd kp, kd;                                                   ///< per actuator
+    Eigen::VectorXd damping, armature, stiffness;                             ///< per degree of freedom
+    Eigen::Vector3d gravity = Eigen::Vector3d::Zero();                        ///< [m/s^2]
+    Eigen::VectorXd friction;                                                 ///< per body
+    double weight = 1e-7;                                                     ///< contact weight [J]
+    Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> hull_vertices;  ///< all hulls stacked, body frames [m]
 };
 
 }  // namespace farfield

@@ -33,28 +33,29 @@ struct Range {
 struct Joint {
     std::string name;
     JointType type = JointType::Hinge;
-    Eigen::Vector3d anchor = Eigen::Vector3d::Zero();   ///< body frame [m]
-    Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();    ///< body frame; normalised when the model is built
-    Eigen::Vector3d axis2 = Eigen::Vector3d::UnitY();   ///< universal only
-    double reference = 0.0;                             ///< hinge, slide: the coordinate of the described pose
-    std::optional<Range> range, range2;                 ///< range2: second axis of a universal joint
-    double limit_stiffness = 1e4;                       ///< E = limit_stiffness/6 * excess^3 [N m/rad^2 or N/m^2]
-    double damping = 0.0;                               ///< [N m s/rad or N s/m]
-    double armature = 0.0;                              ///< [kg m^2 or kg]
-    double stiffness = 0.0;                             ///< [N m/rad or N/m]
-    double spring_reference = 0.0;                      ///< coordinate at which the spring rests (hinge, slide, universal)
+    Eigen::Vector3d anchor = Eigen::Vector3d::Zero();  ///< body frame [m]
+    Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();   ///< body frame; normalised when the model is built
+    Eigen::Vector3d axis2 = Eigen::Vector3d::UnitY();  ///< universal only
+    double reference = 0.0;                            ///< hinge, slide: the coordinate of the described pose
+    std::optional<Range> range, range2;                ///< range2: second axis of a universal joint
+    double limit_stiffness = 1e4;                      ///< E = limit_stiffness/6 * excess^3 [N m/rad^2 or N/m^2]
+    double damping = 0.0;                              ///< [N m s/rad or N s/m]
+    double armature = 0.0;                             ///< [kg m^2 or kg]
+    double stiffness = 0.0;                            ///< [N m/rad or N/m]
+    double spring_reference = 0.0;  ///< coordinate at which the spring rests (hinge, slide, universal)
 };
 
 enum class BodyMotion { Dynamic, Fixed, Kinematic };
 
 struct Body {
     std::string name;
-    int parent = 0;                                     ///< index of an earlier body
+    int parent = 0;  ///< index of an earlier body
     Eigen::Vector3d position = Eigen::Vector3d::Zero();
     Eigen::Quaterniond orientation = Eigen::Quaterniond::Identity();
-    BodyMotion motion = BodyMotion::Dynamic;            ///< Fixed: welded to the parent; Kinematic: child of the world, scripted pose
+    BodyMotion motion =
+        BodyMotion::Dynamic;  ///< Fixed: welded to the parent; Kinematic: child of the world, scripted pose
     std::vector<Joint> joints{};
-    std::optional<Moments> moments{};                   ///< in the body frame; from the shapes' densities when absent
+    std::optional<Moments> moments{};  ///< in the body frame; from the shapes' densities when absent
 };
 
 enum class ShapeType { Box, Sphere, Capsule, Cylinder, Ellipsoid, Mesh, HalfSpace };
@@ -68,12 +69,12 @@ struct Shape {
     Eigen::Vector3d size = Eigen::Vector3d::Zero();
     Eigen::Vector3d position = Eigen::Vector3d::Zero();  ///< in the body frame [m]
     Eigen::Quaterniond orientation = Eigen::Quaterniond::Identity();
-    int mesh = -1;                                       ///< index into Scene::meshes for ShapeType::Mesh
-    double density = 1000.0;                             ///< [kg/m^3]; used only when the body's moments are absent
+    int mesh = -1;            ///< index into Scene::meshes for ShapeType::Mesh
+    double density = 1000.0;  ///< [kg/m^3]; used only when the body's moments are absent
     double friction = 0.5;
-    int resolution = 0;                                  ///< primitives: 0 = the default of make_primitive
-    bool collides = true;                                ///< false: drawn only
-    unsigned group = 1, collides_with = 1;               ///< pairs meet when (group_a & with_b) | (group_b & with_a)
+    int resolution = 0;                     ///< primitives: 0 = the default of make_primitive
+    bool collides = true;                   ///< false: drawn only
+    unsigned group = 1, collides_with = 1;  ///< pairs meet when (group_a & with_b) | (group_b & with_a)
     Eigen::Vector4d color{0.7, 0.7, 0.7, 1.0};
 };
 
@@ -87,10 +88,10 @@ struct Actuator {
     std::string name;
     ActuatorType type = ActuatorType::Pd;
     std::string joint;
-    double kp = 0.0, kd = 0.0;                           ///< Pd gains
+    double kp = 0.0, kd = 0.0;  ///< Pd gains
     std::vector<double> gear;
-    bool position_input = true, velocity_input = true;   ///< Pd: which targets are controls; the other is 0
-    std::optional<Range> control_range;                  ///< informative: not clamped (a clamp has no gradient)
+    bool position_input = true, velocity_input = true;  ///< Pd: which targets are controls; the other is 0
+    std::optional<Range> control_range;                 ///< informative: not clamped (a clamp has no gradient)
 };
 
 /// Exact linear tie between scalar joints: q(joint) = offset + ratio * q(source).
@@ -101,7 +102,7 @@ struct Tie {
 
 struct Keyframe {
     std::string name;
-    Eigen::VectorXd q, v, control;                       ///< empty = defaults
+    Eigen::VectorXd q, v, control;  ///< empty = defaults
 };
 
 struct Scene {
@@ -114,7 +115,7 @@ struct Scene {
     std::vector<Tie> ties;
     std::vector<std::pair<std::string, std::string>> exclude_contacts, include_contacts;  ///< body names
     std::vector<Keyframe> keyframes;
-    std::vector<std::string> warnings;                   ///< what an importer could not carry over; shown by the model
+    std::vector<std::string> warnings;  ///< what an importer could not carry over; shown by the model
 };
 
 }  // namespace farfield
