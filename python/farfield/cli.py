@@ -16,6 +16,8 @@ from collections.abc import Sequence
 # Name, module and one line of help. A module has add_arguments(parser) and run(args) -> exit code, and imports what is
 # slow to import inside run().
 COMMANDS = (
+    ("run", "farfield.commands.run", "optimise a task: progress, checkpoints, replay and summary"),
+    ("tasks", "farfield.commands.tasks", "list the tasks, or the options of one"),
     ("simulate", "farfield.commands.simulate", "roll out a robot or scene file and write a replay"),
     (
         "gradcheck",
