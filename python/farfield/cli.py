@@ -30,7 +30,6 @@ COMMANDS = (
         "measure what each contact model promises: barrier, smooth, never pulls, never vanishes",
     ),
     ("view", "farfield.commands.view", "replay a run in the browser, or as one self-contained file"),
-    ("demo", "farfield.commands.demo", "throw an ant, check the gradient of its flight and write a replay"),
     ("bench", "farfield.commands.bench", "measure speed against a peer in the same run"),
 )
 

@@ -108,8 +108,10 @@ class RecedingHorizon:
 
     def inputs(self) -> dict[str, np.ndarray]:
         """The controls applied so far and the state they start from."""
-        controls = np.array(self._controls).reshape(self.frame, -1)
-        return {"controls": controls, "q0": self._q[0], "v0": self._v[0]}
+        return {"controls": self._applied(), "q0": self._q[0], "v0": self._v[0]}
+
+    def _applied(self) -> np.ndarray:
+        return np.array(self._controls).reshape(self.frame, self.objective.model.num_controls)
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything that later iterations depend on."""
@@ -119,7 +121,7 @@ class RecedingHorizon:
             "iteration": np.array(self._iteration),
             "q": np.array(self._q),
             "v": np.array(self._v),
-            "controls": np.array(self._controls).reshape(self.frame, -1),
+            "controls": self._applied(),
             "min_gap": np.array(self._min_gap),
             **{f"optimizer.{key}": value for key, value in self.optimizer.state().items()},
         }
