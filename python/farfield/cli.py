@@ -17,6 +17,7 @@ from collections.abc import Sequence
 # slow to import inside run().
 COMMANDS = (
     ("run", "farfield.commands.run", "optimise a task: progress, checkpoints, replay and summary"),
+    ("study", "farfield.commands.study", "run a task over many seeds and print one table"),
     ("tasks", "farfield.commands.tasks", "list the tasks, or the options of one"),
     ("simulate", "farfield.commands.simulate", "roll out a robot or scene file and write a replay"),
     (

@@ -44,7 +44,7 @@ class Push(Task):
     lift: float = option(0.1, "largest change of the rod's target height [m]", least=0)
     tilt: float = option(0.2, "largest target pitch and roll of the rod [rad]", least=0)
     radius: float = option(0.05, "the box has to end this near to its target [m]", above=0)
-    plan_radius: float = option(0.04, "the loss is zero within this distance [m]", above=0)
+    plan_radius: float = option(0.045, "the loss is zero within this distance [m]", above=0)
     when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
     weight: float = option(1e-6, "contact weight [J]", above=0)
     friction: float = option(0.0, "Coulomb coefficient of everything; 0: drawn from 0.3 to 0.5", least=0)
