@@ -89,7 +89,17 @@ def _print_table(summary: dict, folder: Path) -> None:
     title = f"{summary['task']}: {summary['successes']} of {summary['seeds']} seeds"
     table = Table(title=title, title_justify="left")
     extra = [key for key in ("distance",) if key in summary["results"][0]]
-    for column in ("seed", "success", *extra, "certified", "smallest gap [m]", "iterations", "steps", "seconds"):
+    for column in (
+        "seed",
+        "success",
+        *extra,
+        "certified",
+        "smallest gap [m]",
+        "iterations",
+        "steps",
+        "seconds",
+        "cpu seconds",
+    ):
         table.add_column(column, justify="right")
     for result in summary["results"]:
         gap = "-" if result["min_gap"] is None else f"{result['min_gap']:.1e}"
@@ -102,6 +112,7 @@ def _print_table(summary: dict, folder: Path) -> None:
             str(result["iterations"]),
             str(result["steps"]),
             f"{result['seconds']:.0f}",
+            f"{result['cpu_seconds']:.0f}",
         )
     console = Console(stderr=True, soft_wrap=True)
     console.print(table)
