@@ -209,6 +209,13 @@ class RunDir:
                 raise ValueError(f"{file}:{number}: not readable JSON ({error})") from error
         return rows
 
+    def truncate_metrics(self, count: int) -> None:
+        """Keep the first `count` lines of metrics.jsonl: those after them belong to work that a checkpoint does not hold."""
+        file = self.file("metrics.jsonl")
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.is_file() else []
+        if len(lines) > count:
+            write_text(file, "".join(lines[:count]))
+
     def write_arrays(self, arrays: Mapping[str, np.ndarray], name: str = "arrays.npz") -> None:
         with self.atomic(name) as temporary, temporary.open("wb") as stream:
             np.savez_compressed(stream, **arrays)

@@ -55,8 +55,8 @@ def add_contact_argument(parser: argparse.ArgumentParser, *, default: str) -> No
     parser.add_argument("--contact", default=default, metavar="M", help=f"contact model, or none (default: {default})")
 
 
-def contact_model(name: str):
-    """The contact model of this name with its default options; None for "none"."""
+def contact_model(name: str, **options):
+    """The contact model of this name, options as given or the defaults; None for "none"."""
     import farfield
 
     if name == "none":
@@ -64,7 +64,7 @@ def contact_model(name: str):
     available = [key for key, attribute in CONTACT_MODELS.items() if hasattr(farfield, attribute)]
     if name not in available:
         raise ValueError(f"contact model '{name}' is unknown, expected one of: {', '.join(['none', *available])}")
-    return getattr(farfield, CONTACT_MODELS[name])()
+    return getattr(farfield, CONTACT_MODELS[name])(**options)
 
 
 def start_state(model, key: str | None) -> tuple:

@@ -7,7 +7,7 @@ import contextlib
 import io
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import viser
@@ -64,13 +64,15 @@ def quiet_server(*, host: str = "127.0.0.1", port: int = 0, label: str | None = 
 class Stage:
     """Puts a recording's bodies, ground, arrows, trails and markers on a server, and moves them to any frame."""
 
-    def __init__(self, server: viser.ViserServer, recording: Recording, *, up: str = "z") -> None:
+    def __init__(
+        self, server: viser.ViserServer, recording: Recording, *, up: str = "z", hidden: Sequence[str] = ()
+    ) -> None:
         self._scene = server.scene
         self._recording = recording
         self._size = size_of(recording)
         # Single precision is plenty for a picture, and its zeroed low bits compress to half the file.
         self._poses = recording.poses.astype(np.float32).astype(float)
-        self._hidden: set[str] = set()
+        self._hidden: set[str] = set(hidden)
         self._set_view(server, up)
         self._add_ground(up)
         self._bodies = self._add_bodies()
@@ -206,10 +208,22 @@ class Stage:
     def _add_markers(self) -> None:
         for marker in self._recording.markers:
             *rgb, alpha = marker.rgba
+            color = tuple(round(255 * value) for value in rgb)
+            if marker.flat:
+                self._scene.add_mesh_simple(
+                    f"/markers/{marker.name}",
+                    *marker.surface(),
+                    color=color,
+                    opacity=alpha,
+                    position=marker.position,
+                    side="double",
+                    cast_shadow=False,
+                )
+                continue
             self._scene.add_icosphere(
                 f"/markers/{marker.name}",
                 marker.radius,
-                tuple(round(255 * value) for value in rgb),
+                color,
                 opacity=alpha,
                 position=marker.position,
                 cast_shadow=False,
@@ -227,5 +241,6 @@ class Stage:
                 TRAIL_COLORS[index % len(TRAIL_COLORS)],
                 thickness=2.0,
                 thickness_units="screen",
+                visible=name not in self._hidden,
             )
         return trails

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`farfield run`: optimise a task, with progress, checkpoints, a replay and a summary."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from farfield.commands.arguments import add_output_arguments, positive_int
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("task", metavar="TASK", help="name (see `farfield tasks`) or path of a Python file with a task")
+    parser.add_argument("--contact", metavar="M", help="contact model (default: longrange)")
+    parser.add_argument("--method", metavar="M", help="how gradients are computed (default: adjoint)")
+    parser.add_argument("--iterations", type=positive_int, metavar="N", help="the same as --set iterations=N")
+    parser.add_argument("--seed", type=int, metavar="S", help="of the task (default: 0)")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="K=V",
+        dest="settings",
+        help="change an option of the task; repeatable",
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="continue the run in --out, or the latest unfinished one of this task"
+    )
+    add_output_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from farfield.runs import dump_json
+    from farfield.tasks import runner
+
+    settings = parse_settings(args.settings, args.iterations)
+    current = _resumed(args, settings) if args.resume else _started(args, settings)
+    complete = runner.execute(current, quiet=args.quiet)
+    result = runner.finish(current)
+    if args.json:
+        print(dump_json(result))
+    if not args.quiet:
+        _print_summary(result, current)
+    if not complete:
+        raise KeyboardInterrupt
+    return 0 if result["success"] else 1
+
+
+def parse_settings(texts: list[str], iterations: int | None = None) -> dict[str, str]:
+    """Option -> text of every --set key=value, and of --iterations."""
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ValueError(f"--set {text}: expected key=value")
+        settings[name.strip()] = value.strip()
+    if iterations is not None:
+        settings["iterations"] = str(iterations)
+    return settings
+
+
+def _started(args: argparse.Namespace, settings: dict[str, str]):
+    from farfield.tasks import runner
+    from farfield.tasks.registry import find_task
+    from farfield.tasks.task import with_options
+
+    task = with_options(find_task(args.task), settings)
+    return runner.start(
+        task,
+        seed=args.seed or 0,
+        contact=args.contact or "longrange",
+        method=args.method or "adjoint",
+        out=args.out,
+    )
+
+
+def _resumed(args: argparse.Namespace, settings: dict[str, str]):
+    """The run with the options it was started with; options given again have to agree."""
+    from farfield.runs import RunDir
+    from farfield.tasks import runner
+    from farfield.tasks.registry import find_task
+    from farfield.tasks.task import with_options
+
+    kind = find_task(args.task)
+    folder = RunDir.open(args.out) if args.out is not None else _latest(kind.name)
+    options = folder.config.get("options", {})
+    if options.get("task") != kind.name or "set" not in options:
+        raise ValueError(f"{folder.path}: is a run of '{options.get('task')}', expected one of task '{kind.name}'")
+    kept = {name: str(value) for name, value in options["set"].items()}
+    task = with_options(kind, kept)
+    given = with_options(kind, kept | settings)
+    wanted = {"contact": args.contact, "method": args.method, "seed": args.seed}
+    had = {"contact": options["contact"], "method": options["method"], "seed": folder.config["seed"]}
+    differing = [key for key, value in wanted.items() if value is not None and value != had[key]]
+    differing += [key for key, value in given.options().items() if value != task.options()[key]]
+    if differing:
+        raise ValueError(f"{folder.path}: was started with other values of {', '.join(differing)}; resume without them")
+    return runner.resume(task, folder)
+
+
+def _latest(name: str):
+    from farfield.runs import RunDir
+
+    for path in sorted(Path("runs").glob(f"*-{name}*"), reverse=True):
+        if (path / "checkpoint.npz").is_file() and (path / "config.json").is_file():
+            return RunDir.open(path)
+    raise ValueError(f"runs: no run of '{name}' with a checkpoint; name its directory with --out")
+
+
+def _print_summary(result: dict, current) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{result['task']}, seed {result['seed']}", show_header=False, title_justify="left")
+    state = "SUCCESS" if result["success"] else "not reached" if result["complete"] else "interrupted"
+    table.add_row("result", state)
+    if "distance" in result:
+        table.add_row("distance", f"{result['distance']:.4f} m from the target at the last frame")
+    table.add_row("loss", f"{result['loss_initial']:.4g} at the start, {result['loss_final']:.4g} at the end")
+    certificate = "every step converged, no intersections" if result["certified"] else "NOT certified"
+    table.add_row("certificate", f"{certificate}; smallest gap {result['min_gap']:.2e} m")
+    speed = result["steps"] / max(result["seconds"], 1e-9)
+    table.add_row(
+        "work",
+        f"{result['iterations']} iterations, {result['steps']:,} steps, {result['seconds']:.1f} s ({speed:,.0f} steps/s)",
+    )
+    folder = current.folder
+    table.add_row("replay", f"{folder.file('replay.html')}  (open in a browser)")
+    table.add_row("convergence", str(folder.file("convergence.png")))
+    table.add_row("interactive", f"farfield view {folder.path}")
+    if not result["complete"]:
+        table.add_row("continue", f"farfield run {result['task']} --resume --out {folder.path}")
+    Console(stderr=True, soft_wrap=True).print(table)

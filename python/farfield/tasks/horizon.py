@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Receding horizon: optimise a window of steps, apply its first control, move the window on by one step.
+
+The next window starts from the shifted controls of the last one, its last row repeated. The optimiser forgets between windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+import farfield as ff
+from farfield.tasks.projections import Projection
+
+
+class RecedingHorizon:
+    """The driver of tasks whose unknowns are controls per step (`DirectTargets`); its window has as many steps as those.
+
+    frames: steps to apply. iterations: optimiser iterations per window at most; first_iterations: of the first window. A window
+    ends early when its loss or its whole gradient is zero, as nothing more will change. projection: first state of a window -> the set its unknowns stay in.
+    final_tolerance: Newton stop of the steps that are applied [N, N m].
+    """
+
+    def __init__(
+        self,
+        objective: Any,
+        optimizer: Any,
+        *,
+        frames: int,
+        iterations: int,
+        first_iterations: int | None = None,
+        projection: Callable[[ff.State], Projection] | None = None,
+        final_tolerance: float = 1e-8,
+    ) -> None:
+        self.objective, self.optimizer, self.projection = objective, optimizer, projection
+        self.frames, self.iterations = frames, iterations
+        self.first_iterations = iterations if first_iterations is None else first_iterations
+        self.final_tolerance = final_tolerance
+        self.total = self.first_iterations + (frames - 1) * iterations
+        self.done = False
+        self._x = objective.parameterization.initial()
+        self._good: np.ndarray | None = None
+        self._iteration = 0
+        self._q, self._v = [np.array(objective.state.q)], [np.array(objective.state.v)]
+        self._controls: list[np.ndarray] = []
+        self._min_gap = np.inf
+
+    @property
+    def frame(self) -> int:
+        """Steps applied so far."""
+        return len(self._controls)
+
+    def advance(self) -> dict[str, Any]:
+        """One iteration of the current window; after its last one the first control is applied."""
+        self.objective.state = ff.State(q=self._q[-1], v=self._v[-1])
+        (here,) = self.objective.evaluate([self._x])
+        row = {
+            "frame": self.frame,
+            "iteration": self._iteration,
+            "loss": here.value,
+            "gradient_norm": None if here.gradient is None else float(np.linalg.norm(here.gradient)),
+            "min_gap": min(self._min_gap, here.trajectory.min_gap),
+            "steps": here.trajectory.num_steps,
+            "newton": sum(report.iterations for report in here.trajectory.reports),
+        }
+        self._iteration += 1
+        moving = here.gradient is None or bool(here.gradient.any())
+        if here.gradient is None:
+            self._step_back(here.trajectory)
+        else:
+            self._good = self._x
+            if moving:
+                self._x = self.optimizer.step(self._x, here.gradient)
+                if self.projection is not None:
+                    self._x = self.projection(self.objective.state).project(self._x)
+        limit = self.iterations if self._controls else self.first_iterations
+        if not moving or self._iteration >= limit:
+            row["steps"] += 1
+            self._apply()
+        return row
+
+    def _step_back(self, trajectory: ff.Trajectory) -> None:
+        """Half the way back to the last controls whose rollout converged."""
+        if self._good is None:
+            report = trajectory.reports[-1]
+            raise RuntimeError(f"step {len(trajectory.reports)} of the first rollout ended with '{report.status}'")
+        self._x = 0.5 * (self._x + self._good)
+        self.optimizer.reset()
+
+    def _apply(self) -> None:
+        """Take the first step of the window and move the window on."""
+        for x in (self._x, self._good):  # the last iterate has not been rolled out yet
+            control = self.objective.parameterization.decode(x)["controls"][:1]
+            step = self.objective.roll({"controls": control}, tolerance=self.final_tolerance)
+            if step.converged:
+                break
+        else:
+            raise RuntimeError(f"frame {self.frame}: the step ended with '{step.reports[-1].status}'")
+        self._q.append(np.array(step.q[-1]))
+        self._v.append(np.array(step.v[-1]))
+        self._controls.append(control[0])
+        self._min_gap = min(self._min_gap, step.min_gap)
+        self._x, self._good = (np.concatenate([x[1:], x[-1:]]) for x in (self._x, self._good))
+        self._iteration = 0
+        self.optimizer.reset()
+        self.done = self.frame >= self.frames
+
+    def inputs(self) -> dict[str, np.ndarray]:
+        """The controls applied so far and the state they start from."""
+        return {"controls": self._applied(), "q0": self._q[0], "v0": self._v[0]}
+
+    def _applied(self) -> np.ndarray:
+        return np.array(self._controls).reshape(self.frame, self.objective.model.num_controls)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything that later iterations depend on."""
+        return {
+            "x": self._x,
+            **({} if self._good is None else {"good": self._good}),
+            "iteration": np.array(self._iteration),
+            "q": np.array(self._q),
+            "v": np.array(self._v),
+            "controls": self._applied(),
+            "min_gap": np.array(self._min_gap),
+            **{f"optimizer.{key}": value for key, value in self.optimizer.state().items()},
+        }
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Continues, bit for bit, where ``state`` was taken."""
+        self._x = np.array(state["x"])
+        self._good = np.array(state["good"]) if "good" in state else None
+        self._iteration = int(state["iteration"])
+        self._q, self._v, self._controls = list(state["q"]), list(state["v"]), list(state["controls"])
+        self._min_gap = float(state["min_gap"])
+        prefix = "optimizer."
+        self.optimizer.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
+        self.done = self.frame >= self.frames

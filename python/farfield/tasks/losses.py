@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Losses of trajectories, with their partials in the shape that ``rollout_vjp`` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+import farfield as ff
+
+
+def rotate(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Vectors turned by quaternions (w, x, y, z), both of shape (..., n)."""
+    w, u = quaternion[..., :1], quaternion[..., 1:]
+    t = 2.0 * np.cross(u, vector)
+    return vector + w * t + np.cross(u, t)
+
+
+def centers_of_mass(trajectory: ff.Trajectory, bodies: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """World centres of mass of the bodies at every state, and the arms from body origin to them; shapes (steps + 1, n, 3)."""
+    moments = np.asarray(trajectory.parameters.moments)[list(bodies)]
+    poses = trajectory.poses()[:, list(bodies)]
+    local = np.broadcast_to(moments[:, 1:4] / moments[:, :1], (*poses.shape[:2], 3))
+    arms = rotate(poses[..., 3:], local)
+    return poses[..., :3] + arms, arms
+
+
+class ReachLoss:
+    """sum_i w_i ReLU(|x_i - x*_i|^2 - radius^2) over target bodies, x_i their centres of mass [LongRange2026, A.6.2].
+
+    ``bodies``: names or indices. ``targets``: shape (n, 3), or (n, 2) when only the horizontal place counts.
+    ``when``: "sum" adds the loss of every state after the first, "end" takes the last state alone.
+    """
+
+    def __init__(
+        self,
+        bodies: Sequence[int | str],
+        targets: np.ndarray,
+        radius: float,
+        *,
+        weights: Sequence[float] | None = None,
+        when: str = "sum",
+    ) -> None:
+        self.bodies = list(bodies)
+        self.targets = np.atleast_2d(np.array(targets, dtype=float))
+        if self.targets.ndim != 2 or self.targets.shape[0] != len(self.bodies) or self.targets.shape[1] not in (2, 3):
+            raise ValueError(
+                f"ReachLoss: targets of shape {self.targets.shape} for {len(self.bodies)} bodies, expected (n, 2) or (n, 3)"
+            )
+        if not radius >= 0.0:
+            raise ValueError(f"ReachLoss: radius {radius}, expected >= 0 m")
+        if when not in ("sum", "end"):
+            raise ValueError(f"ReachLoss: when '{when}', expected 'sum' or 'end'")
+        self.weights = np.ones(len(self.bodies)) if weights is None else np.array(weights, dtype=float)
+        if self.weights.shape != (len(self.bodies),):
+            raise ValueError(f"ReachLoss: {self.weights.size} weights for {len(self.bodies)} bodies")
+        self.radius, self.when = float(radius), when
+
+    def __call__(self, trajectory: ff.Trajectory) -> tuple[float, np.ndarray]:
+        """The loss, and dL/dpose of shape (steps + 1, num_bodies, 6)."""
+        index, offset, arms = self._offsets(trajectory)
+        excess = (offset**2).sum(axis=2) - self.radius**2
+        active = np.where(excess > 0.0, self.weights, 0.0)
+        if self.when == "sum":
+            active[0] = 0.0
+        else:
+            active[:-1] = 0.0
+        value = float((active * excess).sum())
+        return value, self._poses(trajectory, index, 2.0 * active[..., None] * offset, arms)
+
+    def distances(self, trajectory: ff.Trajectory) -> np.ndarray:
+        """Distance of every target body to its target at every state [m], shape (steps + 1, n)."""
+        return np.linalg.norm(self._offsets(trajectory)[1], axis=2)
+
+    def residuals(self, trajectory: ff.Trajectory) -> np.ndarray:
+        """sqrt(w_i) (x_i - x*_i) at the last state, flat: what Gauss-Newton brings to zero (the centre, not the rim)."""
+        return (np.sqrt(self.weights)[:, None] * self._offsets(trajectory)[1][-1]).reshape(-1)
+
+    def residual_partials(self, trajectory: ff.Trajectory) -> list[np.ndarray]:
+        """dr/dpose of every residual, each of shape (steps + 1, num_bodies, 6)."""
+        index, offset, arms = self._offsets(trajectory)
+        partials = []
+        for k in range(offset[-1].size):
+            direction = np.zeros(offset.shape)
+            direction[-1].flat[k] = np.sqrt(self.weights[k // offset.shape[2]])
+            partials.append(self._poses(trajectory, index, direction, arms))
+        return partials
+
+    def _offsets(self, trajectory: ff.Trajectory) -> tuple[list[int], np.ndarray, np.ndarray]:
+        index = [trajectory.model.body(body) if isinstance(body, str) else int(body) for body in self.bodies]
+        centers, arms = centers_of_mass(trajectory, index)
+        return index, centers[..., : self.targets.shape[1]] - self.targets, arms
+
+    @staticmethod
+    def _poses(trajectory: ff.Trajectory, index: list[int], by_center: np.ndarray, arms: np.ndarray) -> np.ndarray:
+        """dL/dpose from dL/dx_i. A rotation w about the origin moves the centre by w x arm, so it gets arm x dL/dx."""
+        force = np.zeros(arms.shape)
+        force[..., : by_center.shape[2]] = by_center
+        partials = np.zeros((arms.shape[0], trajectory.model.num_bodies, 6))
+        for k, body in enumerate(index):  # a body may be listed twice
+            partials[:, body, :3] += force[:, k]
+            partials[:, body, 3:] += np.cross(arms[:, k], force[:, k])
+        return partials

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ways to compute the gradient of a task's loss; `farfield.tasks.registry` names them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+import farfield as ff
+from farfield.tasks.objective import Objective
+
+
+class Adjoint(Objective):
+    """Exact gradients by the adjoint of the implicit step."""
+
+    def roll(self, inputs: Mapping[str, np.ndarray], *, tolerance: float | None = None) -> ff.Trajectory:
+        """One rollout of decoded inputs from the objective's state; q0 and v0 may replace it."""
+        state = ff.State(q=inputs.get("q0", self.state.q), v=inputs.get("v0", self.state.v))
+        return ff.rollout(
+            self.model,
+            self.parameters,
+            state,
+            inputs["controls"],
+            dt=self.dt,
+            contact=self.contact,
+            tolerance=self.tolerance if tolerance is None else tolerance,
+            max_iterations=self.max_iterations,
+        )

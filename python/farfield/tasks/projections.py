@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets that an optimiser's iterates are projected into after every step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+
+class Projection(Protocol):
+    """Something with ``project``."""
+
+    def project(self, x: np.ndarray) -> np.ndarray:
+        """The nearest point of the set."""
+
+
+class Box:
+    """lower <= x <= upper, coordinate by coordinate; bounds broadcast against x and may be infinite."""
+
+    def __init__(self, lower: float | np.ndarray, upper: float | np.ndarray) -> None:
+        self.lower, self.upper = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+        if not np.all(self.lower <= self.upper):
+            raise ValueError(f"Box: lower {lower} and upper {upper}, expected lower <= upper")
+
+    def project(self, x: np.ndarray) -> np.ndarray:
+        """The nearest point of the box."""
+        return np.clip(x, self.lower, self.upper)
+
+
+class Disc:
+    """|x[axes] - center| <= radius for every row: the reach of a tool around the thing it pushes.
+
+    ``axes``: indices along the last axis, two for a disc, more for a ball. ``center`` may be changed between steps.
+    """
+
+    def __init__(self, center: Sequence[float], radius: float, axes: Sequence[int]) -> None:
+        self.center, self.radius, self.axes = _round_set("Disc", center, radius, axes)
+
+    def project(self, x: np.ndarray) -> np.ndarray:
+        """The nearest point of the disc; points inside stay as they are, bit for bit."""
+        offset, distance = _offset(x, self.center, self.axes)
+        return _onto(x, self, offset, distance, distance > self.radius)
+
+
+class Outside:
+    """|x[axes] - center| >= radius for every row: keep out of a place that is occupied. The centre itself goes along the first axis."""
+
+    def __init__(self, center: Sequence[float], radius: float, axes: Sequence[int]) -> None:
+        self.center, self.radius, self.axes = _round_set("Outside", center, radius, axes)
+
+    def project(self, x: np.ndarray) -> np.ndarray:
+        """The nearest point outside; points outside stay as they are, bit for bit."""
+        offset, distance = _offset(x, self.center, self.axes)
+        # without a direction (the centre itself) the first axis is as good as any
+        offset = np.where(distance > 0.0, offset, np.eye(len(self.axes))[0])
+        return _onto(x, self, offset, np.where(distance > 0.0, distance, 1.0), distance < self.radius)
+
+
+class Sequential:
+    """One projection after the other; a projection into the intersection where the sets do not compete for coordinates."""
+
+    def __init__(self, *sets: Projection) -> None:
+        self.sets = sets
+
+    def project(self, x: np.ndarray) -> np.ndarray:
+        """x after all projections, in order."""
+        for each in self.sets:
+            x = each.project(x)
+        return x
+
+
+def _round_set(who: str, center, radius: float, axes: Sequence[int]) -> tuple[np.ndarray, float, list[int]]:
+    center, axes = np.array(center, dtype=float), list(axes)
+    if center.shape[-1:] != (len(axes),):
+        raise ValueError(f"{who}: center {center} for {len(axes)} axes, expected one coordinate per axis")
+    if not radius > 0.0:
+        raise ValueError(f"{who}: radius {radius}, expected > 0")
+    return center, float(radius), axes
+
+
+def _offset(x: np.ndarray, center: np.ndarray, axes: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    offset = np.asarray(x, dtype=float)[..., axes] - center
+    return offset, np.linalg.norm(offset, axis=-1, keepdims=True)
+
+
+def _onto(
+    x: np.ndarray, place: Disc | Outside, offset: np.ndarray, distance: np.ndarray, where: np.ndarray
+) -> np.ndarray:
+    """x with its axes on the circle, along ``offset`` of length ``distance``, in the rows of ``where``."""
+    result = np.array(x, dtype=float)
+    circle = place.center + offset * np.divide(
+        place.radius, distance, out=np.zeros(distance.shape), where=distance > 0.0
+    )
+    result[..., place.axes] = np.where(where, circle, result[..., place.axes])
+    return result

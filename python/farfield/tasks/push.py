@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Push: a rod that stands between a box and the box's target has to find its way round and push the box home.
+
+Every control starts as the rod's rest pose, and the rod touches nothing: whatever it learns comes from contact forces at a
+distance. Settings after [LongRange2026, A.6]; what is added to them are the isotropic groups of Adam and the reach disc.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+import farfield as ff
+from farfield.tasks.horizon import RecedingHorizon
+from farfield.tasks.losses import ReachLoss
+from farfield.tasks.optimizers import Adam
+from farfield.tasks.parameterizations import DirectTargets
+from farfield.tasks.projections import Box, Disc, Sequential
+from farfield.tasks.task import Problem, Task, option
+from farfield.viewer.recording import Marker
+
+BOX_SIDE = 0.4  # [m]
+ROD_HALF = (0.03, 0.15, 0.03)  # [m]
+ROD_HEIGHT = 0.2  # [m]
+COORDINATES = ("x", "y", "z", "yaw", "pitch", "roll")
+
+
+@dataclass(frozen=True)
+class Push(Task):
+    """Push a box to a target with a rod that starts on the wrong side of it, at rest, touching nothing."""
+
+    frames: int = option(200, "time steps of the motion", above=0)
+    horizon: int = option(48, "time steps looked ahead", above=0)
+    iterations: int = option(10, "optimiser iterations per window at most", above=0)
+    first_iterations: int = option(10, "of the first window", above=0)
+    dt: float = option(0.04, "time step [s]", above=0)
+    learning_rate: float = option(1e-2, "of Adam [m, rad]", above=0)
+    optimizer: str = option(
+        "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
+    )
+    reach: float = option(0.7, "radius of the disc around the box that holds the rod's targets [m]; 0: none", least=0)
+    lift: float = option(0.1, "largest change of the rod's target height [m]", least=0)
+    tilt: float = option(0.2, "largest target pitch and roll of the rod [rad]", least=0)
+    radius: float = option(0.05, "the box has to end this near to its target [m]", above=0)
+    plan_radius: float = option(0.045, "the loss is zero within this distance [m]", above=0)
+    when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
+    weight: float = option(1e-6, "contact weight [J]", above=0)
+    friction: float = option(0.0, "Coulomb coefficient of everything; 0: drawn from 0.3 to 0.5", least=0)
+    slip_speed: float = option(1e-2, "smoothing of friction [m/s]", above=0)
+    blend: float = option(1.0, "blending margin of the long-range model", above=0)
+    stiffness: float = option(500.0, "of the rod's position drive [N/m]; critically damped for 1 kg", above=0)
+
+    def build(self, seed: int) -> Problem:
+        """The scene: heading of the rod, target and friction are drawn from the seed."""
+        generator = np.random.default_rng(seed)
+        heading = generator.uniform(-math.pi, math.pi)
+        bearing = heading + generator.uniform(-math.pi / 4, math.pi / 4)
+        target = generator.uniform(1.0, 1.5) * np.array([math.cos(bearing), math.sin(bearing)])
+        drawn = generator.uniform(0.3, 0.5)
+        friction = self.friction if self.friction > 0 else drawn
+        model = ff.build_model(scene(heading, friction, self.stiffness))
+        parameters = model.default_parameters()
+        parameters.weight = self.weight
+        box_place = model.joint_q("box")
+        base = np.tile(model.default_control(), (self.horizon, 1))
+        height = base[0, 2]
+        inf = np.inf
+        bounds = Box(
+            [-inf, -inf, height - self.lift, -inf, -self.tilt, -self.tilt],
+            [inf, inf, height + self.lift, inf, self.tilt, self.tilt],
+        )
+
+        def near_the_box(state: ff.State):
+            return Sequential(Disc(state.q[box_place][:2], self.reach, (0, 1)), bounds) if self.reach > 0 else bounds
+
+        groups = [[0, 1, 2], [3, 4, 5]] if self.optimizer == "isotropic" else None
+        judge = ReachLoss(["box"], target, self.radius)
+        return Problem(
+            model=model,
+            parameters=parameters,
+            parameterization=DirectTargets(base),
+            loss=ReachLoss(["box"], target, self.plan_radius, when=self.when),
+            driver=lambda objective: RecedingHorizon(
+                objective,
+                Adam(self.learning_rate, groups=groups),
+                frames=self.frames,
+                iterations=self.iterations,
+                first_iterations=self.first_iterations,
+                projection=near_the_box,
+            ),
+            success=lambda trajectory: judge.distances(trajectory)[-1, 0] <= self.radius,
+            report=lambda trajectory: {"distance": judge.distances(trajectory)[-1, 0]},
+            dt=self.dt,
+            contact_options={"longrange": {"blend": [self.blend], "slip_speed": self.slip_speed}},
+            markers=[
+                Marker("target", (*target, 0.5 * BOX_SIDE), self.radius),
+                Marker("target place", (*target, 2e-3), 0.75 * BOX_SIDE, flat=True),
+            ],
+            trails=["rod", "box"],
+            probe="rod",
+        )
+
+
+def scene(heading: float, friction: float, stiffness: float) -> ff.Scene:
+    """A rod at `heading` [rad] seen from the box, across the line between them, with six position drives in world coordinates."""
+    scene = ff.Scene(name="push")
+    scene.add_shape(0, name="ground", type="HalfSpace", friction=friction)
+    place = {"x": 0.4 * math.cos(heading), "y": 0.4 * math.sin(heading), "z": ROD_HEIGHT, "yaw": heading}
+    half_turn = 0.5 * heading
+    scene.add_body(
+        name="rod",
+        position=[place["x"], place["y"], place["z"]],
+        orientation=[math.cos(half_turn), 0.0, 0.0, math.sin(half_turn)],
+    )
+    cosine, sine = math.cos(heading), math.sin(heading)
+    world_axes = {"x": [cosine, -sine, 0.0], "y": [sine, cosine, 0.0]}  # in the rod's turned frame
+    turn_axes = {"z": [0, 0, 1], "yaw": [0, 0, 1], "pitch": [0, 1, 0], "roll": [1, 0, 0]}
+    for name in COORDINATES:
+        axis = world_axes.get(name) or turn_axes[name]
+        kind = "Slide" if name in "xyz" else "Hinge"
+        scene.add_joint("rod", name=f"rod_{name}", type=kind, axis=axis, reference=place.get(name, 0.0))
+        # Critically damped for a mass of 1 kg and an inertia of 0.01 kg m^2, a little more than the rod has.
+        kp, kd = stiffness, 2.0 * math.sqrt(stiffness)
+        if kind == "Hinge":
+            kp, kd = 0.02 * stiffness, 3.0 * math.sqrt(0.02 * stiffness * 0.01)
+        scene.add_actuator(name=f"rod_{name}", type="Pd", joint=f"rod_{name}", kp=kp, kd=kd, velocity_input=False)
+    scene.add_shape(
+        "rod", name="rod", type="Box", size=ROD_HALF, density=500.0, friction=friction, color=[0.2, 0.45, 0.75, 1.0]
+    )
+    scene.add_body(name="box", position=[0.0, 0.0, 0.5 * BOX_SIDE + 1e-3])
+    scene.add_joint("box", name="box", type="Free")
+    scene.add_shape(
+        "box",
+        name="box",
+        type="Box",
+        size=3 * [0.5 * BOX_SIDE],
+        density=100.0,
+        friction=friction,
+        color=[0.85, 0.5, 0.25, 1.0],
+    )
+    scene.include("world", "rod")
+    return scene

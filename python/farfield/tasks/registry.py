@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names on the command line and what they stand for: tasks, and the methods that compute their gradients."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from farfield.tasks.task import Task
+
+# Name -> module and class. A file of one's own needs no entry: `farfield run path/to/task.py`.
+TASKS = {
+    "push": "farfield.tasks.push:Push",
+}
+
+# Name -> class with the interface of farfield.tasks.methods.Adjoint: same arguments, simulate, evaluate and roll.
+METHODS = {
+    "adjoint": "farfield.tasks.methods:Adjoint",
+}
+
+
+def find_task(name: str) -> type[Task]:
+    """The task of this name, or the one that a Python file defines."""
+    if name in TASKS:
+        kind = _load(TASKS[name])
+        kind.name = name
+        return kind
+    if name.endswith(".py"):
+        return _from_file(Path(name))
+    raise ValueError(f"task '{name}' is unknown, expected one of: {', '.join(TASKS)}, or the path of a .py file")
+
+
+def find_method(name: str) -> Any:
+    """The class that computes gradients by this method."""
+    if name not in METHODS:
+        raise ValueError(f"method '{name}' is unknown, expected one of: {', '.join(METHODS)}")
+    return _load(METHODS[name])
+
+
+def _load(place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _from_file(path: Path) -> type[Task]:
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file")
+    module_name = f"farfield_task_{path.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[module_name]
+        raise ValueError(f"{path}: cannot be loaded ({type(error).__name__}: {error})") from error
+    kinds = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Task) and value.__module__ == module_name
+    ]
+    if len(kinds) != 1 or not dataclasses.is_dataclass(kinds[0]):
+        raise ValueError(
+            f"{path}: defines {len(kinds)} tasks, expected one dataclass that derives from farfield.tasks.Task"
+        )
+    kinds[0].name = kinds[0].name or path.stem
+    return kinds[0]

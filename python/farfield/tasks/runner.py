@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a task: progress, metrics, checkpoints, and at the end the motion, its certificate and its pictures.
+
+A run directory holds config.json, metrics.jsonl (one line per optimiser iteration), checkpoint.npz (the driver's whole state,
+replaced as a whole), and at the end arrays.npz, recording.npz, replay.html, convergence.png and result.json.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from farfield.runs import RunDir
+from farfield.tasks.registry import find_method
+from farfield.tasks.task import Driver, Problem, Task
+
+CHECKPOINT_SECONDS = 10.0
+CHECKPOINT = "checkpoint.npz"
+
+
+@dataclass
+class Run:
+    """A task in a run directory, ready to go on."""
+
+    task: Task
+    seed: int
+    contact: str
+    method: str
+    folder: RunDir
+    problem: Problem
+    objective: Any
+    driver: Driver
+    iterations: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0  #: of all threads; what an idle machine would need at most
+
+
+def start(task: Task, *, seed: int, contact: str, method: str, out=None) -> Run:
+    """A new run; `out` is its directory, by default a fresh one in runs/."""
+    run = _prepare(task, seed, contact, method)
+    options = {"task": task.name, "contact": contact, "method": method, "set": task.options()}
+    run.folder = RunDir.create(task.name, options=options, seed=seed, path=out)
+    for name in (CHECKPOINT, "result.json"):
+        run.folder.file(name).unlink(missing_ok=True)
+    return run
+
+
+def resume(task: Task, folder: RunDir) -> Run:
+    """The run of a directory where its checkpoint left it; from the beginning when it has none."""
+    options = folder.config["options"]
+    run = _prepare(task, folder.config["seed"], options["contact"], options["method"])
+    run.folder = folder
+    if folder.file(CHECKPOINT).is_file():
+        arrays = folder.read_arrays(CHECKPOINT)
+        run.iterations, run.steps = int(arrays["run.iterations"]), int(arrays["run.steps"])
+        run.seconds, run.cpu_seconds = float(arrays["run.seconds"]), float(arrays["run.cpu_seconds"])
+        run.driver.restore({k: v for k, v in arrays.items() if not k.startswith("run.")})
+    folder.truncate_metrics(run.iterations)
+    return run
+
+
+def _prepare(task: Task, seed: int, contact: str, method: str) -> Run:
+    from farfield.commands.arguments import contact_model
+
+    problem = task.build(seed)
+    objective = find_method(method)(
+        problem.model,
+        problem.parameters,
+        problem.parameterization,
+        problem.loss,
+        state=problem.state,
+        dt=problem.dt,
+        contact=contact_model(contact, **problem.contact_options.get(contact, {})),
+        tolerance=problem.tolerance,
+    )
+    return Run(task, seed, contact, method, None, problem, objective, problem.driver(objective))
+
+
+def execute(run: Run, *, quiet: bool = False, stop_after: int | None = None) -> bool:
+    """Iterate until the driver is done; False when stopped by Ctrl-C or after `stop_after` iterations. Leaves a checkpoint."""
+    saved = time.monotonic()
+    with _stop_request() as stopped, _progress(run, quiet) as show:
+        while not run.driver.done and not stopped():
+            began, cpu = time.perf_counter(), time.process_time()
+            row = run.driver.advance()
+            run.seconds += time.perf_counter() - began
+            run.cpu_seconds += time.process_time() - cpu
+            run.iterations += 1
+            run.steps += row["steps"]
+            run.folder.append_metrics({**row, "seconds": round(run.seconds, 4)})
+            show(row)
+            if stop_after is not None and run.iterations >= stop_after:
+                break
+            if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                save_checkpoint(run)
+                saved = time.monotonic()
+    save_checkpoint(run)
+    return run.driver.done
+
+
+def save_checkpoint(run: Run) -> None:
+    """Replace the checkpoint by the present state."""
+    counts = {key: np.array(getattr(run, key)) for key in ("iterations", "steps", "seconds", "cpu_seconds")}
+    run.folder.write_arrays({**run.driver.state(), **{f"run.{k}": v for k, v in counts.items()}}, CHECKPOINT)
+
+
+def finish(run: Run) -> dict:
+    """Roll the motion out in one piece, judge it, and write arrays, recording, replay, picture and result.json."""
+    from farfield.tasks.pictures import write_pictures
+
+    inputs = run.driver.inputs()
+    trajectory = run.objective.roll(inputs, tolerance=run.problem.final_tolerance)
+    rows = run.folder.read_metrics()
+    losses = [row["loss"] for row in rows if row.get("loss") is not None]
+    certified = bool(trajectory.converged) and trajectory.min_gap > 0.0
+    result = {
+        "task": run.task.name,
+        "contact": run.contact,
+        "method": run.method,
+        "success": bool(run.driver.done and certified and run.problem.success(trajectory)),
+        "loss_initial": losses[0] if losses else None,
+        "loss_final": losses[-1] if losses else None,
+        "iterations": run.iterations,
+        "steps": run.steps,
+        "seconds": run.seconds,
+        "min_gap": trajectory.min_gap,
+        "run_dir": run.folder.path,
+        "seed": run.seed,
+        "complete": run.driver.done,
+        "certified": certified,
+        "cpu_seconds": run.cpu_seconds,
+        **run.problem.report(trajectory),
+    }
+    arrays = {"q": trajectory.q, "v": trajectory.v, "poses": trajectory.poses(), "controls": trajectory.controls}
+    run.folder.write_arrays({**arrays, "loss": np.array(losses)})
+    write_pictures(run.folder, run.problem, run.objective.contact, trajectory, rows, title=run.task.name)
+    run.folder.write_json("result.json", result)
+    return result
+
+
+@contextlib.contextmanager
+def _stop_request() -> Iterator:
+    """Ctrl-C, or a request to end, between two iterations; the second Ctrl-C interrupts at once."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
+        return
+
+    def ask(number: int, _frame) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        print("\nstopping after this iteration", file=sys.stderr)
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _progress(run: Run, quiet: bool) -> Iterator:
+    """A bar over all iterations with loss, gradient norm, smallest gap and steps per second; tqdm adds the time left."""
+    from tqdm import tqdm
+
+    begun, first = time.perf_counter(), run.steps
+    frames = getattr(run.driver, "frames", None)
+    total = run.driver.total if frames is None else frames
+    done = run.iterations if frames is None else run.driver.frame
+    unit = "it" if frames is None else "frame"
+    with tqdm(
+        total=total, initial=done, unit=unit, desc=run.task.name, file=sys.stderr, disable=quiet, leave=False
+    ) as bar:
+
+        def show(row: dict) -> None:
+            speed = (run.steps - first) / max(time.perf_counter() - begun, 1e-9)
+            gradient = "-" if row["gradient_norm"] is None else f"{row['gradient_norm']:.1e}"
+            bar.set_postfix_str(
+                f"loss {row['loss']:.4g}, |g| {gradient}, gap {row['min_gap']:.1e} m, {speed:,.0f} steps/s",
+                refresh=False,
+            )
+            bar.update((run.iterations if frames is None else run.driver.frame) - bar.n)
+
+        yield show
