@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file  What `farfield bench` measures below Python, and how this module was compiled. Not part of the public interface.
 #include <hwy/targets.h>
+#include <nanobind/eigen/dense.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 #include <time.h>
+
+#include <chrono>
 
 #include <cstdint>
 #include <map>
@@ -14,9 +19,12 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "contact_model.hpp"
 #include "farfield/base/error.hpp"
 #include "farfield/base/thread_pool.hpp"
+#include "farfield/dynamics/contact_terms.hpp"
 #include "farfield/dynamics/incremental_potential.hpp"
+#include "farfield/dynamics/rollout.hpp"
 
 namespace farfield::python {
 
@@ -55,6 +63,90 @@ std::tuple<double, double> time_assembly(const Model& model, const Parameters& p
     return {seconds, objective.value() + objective.gradient().sum() + objective.hessian().sum()};
 }
 
+double wall_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Coordinates `q` and, along `delta`, coordinates nearby, with the poses of both.
+struct TwoPlaces {
+    Kinematics here, there;
+
+    TwoPlaces(const Model& model, const Parameters& parameters, const Eigen::VectorXd& q, const Eigen::VectorXd& delta,
+              const char* name) {
+        validate(model, State{q, delta}, name);
+        validate(model, parameters, name);
+        Eigen::VectorXd moved;
+        retract(model, q, delta, moved);
+        forward_kinematics(model, parameters, q, here);
+        forward_kinematics(model, parameters, moved, there);
+    }
+};
+
+/// Seconds of one evaluation of energy, wrenches and Hessian blocks made positive semi-definite, and a number that depends on all.
+/// Cold: every evaluation starts without memory. Warm: evaluations take turns between q and retract(q, delta).
+std::tuple<double, double> time_contact(ContactModel& contact, const std::shared_ptr<Model>& model,
+                                        const Parameters& parameters, const Eigen::VectorXd& q,
+                                        const Eigen::VectorXd& delta, bool cold, bool wall, int repeats) {
+    if (repeats < 1) fail("_benchmark_contact: repeats ", repeats, ", expected >= 1");
+    const TwoPlaces places(*model, parameters, q, delta, "_benchmark_contact: q");
+    const ContactSetup setup = contact.setup(model);
+    nb::gil_scoped_release release;
+    auto memory = setup.potential->make_memory();
+    contact::ContactDerivatives out;
+    const auto evaluate = [&](const Kinematics& at) {
+        setup.potential->derivatives(at.poses, parameters, *memory, out);
+        project_blocks(out);
+    };
+    if (!cold) {
+        evaluate(places.here);
+        evaluate(places.there);
+    }
+    const auto now = [wall] { return wall ? wall_seconds() : thread_seconds(); };
+    const double started = now();
+    for (int k = 0; k < repeats; ++k) {
+        if (cold) memory = setup.potential->make_memory();
+        evaluate(k % 2 == 0 ? places.here : places.there);
+    }
+    const double seconds = (now() - started) / repeats;
+    double sum = out.energy;
+    for (const Vector6d& wrench : out.wrench) sum += wrench.sum();
+    for (const contact::PairBlock& block : out.blocks) sum += block.hessian.sum();
+    return {seconds, sum};
+}
+
+/// CPU seconds of the collision filter for each row of `motions`, the best of `repeats` calls, and the certified fractions. The
+/// gaps are those of the contact evaluation at q, as in a step.
+std::tuple<std::vector<double>, std::vector<double>> time_filter(ContactModel& contact,
+                                                                 const std::shared_ptr<Model>& model,
+                                                                 const Parameters& parameters, const Eigen::VectorXd& q,
+                                                                 const RowMatrix& motions, bool cold, int repeats) {
+    if (repeats < 1) fail("_benchmark_filter: repeats ", repeats, ", expected >= 1");
+    if (motions.cols() != model->num_dofs())
+        fail("_benchmark_filter: motions have ", motions.cols(), " columns, expected ", model->num_dofs());
+    const TwoPlaces places(*model, parameters, q, Eigen::VectorXd::Zero(model->num_dofs()), "_benchmark_filter: q");
+    const ContactSetup setup = contact.setup(model);
+    nb::gil_scoped_release release;
+    const auto memory = setup.potential->make_memory();
+    contact::ContactDerivatives derivatives;
+    setup.potential->derivatives(places.here.poses, parameters, *memory, derivatives);
+    std::vector<double> gaps, times, fractions;
+    for (const contact::PairBlock& block : derivatives.blocks) gaps.push_back(block.gap);
+    FilterMemory directions;
+    for (Eigen::Index row = 0; row < motions.rows(); ++row) {
+        const Eigen::VectorXd delta = motions.row(row).transpose();
+        double best = std::numeric_limits<double>::infinity(), fraction = 0.0;
+        for (int repeat = 0; repeat < repeats; ++repeat) {
+            if (cold) directions.forget();
+            const double started = thread_seconds();
+            fraction = setup.filter->max_step(places.here, delta, gaps, directions).alpha;
+            best = std::min(best, thread_seconds() - started);
+        }
+        times.push_back(best);
+        fractions.push_back(fraction);
+    }
+    return {times, fractions};
+}
+
 /// Pure integer work on every thread, no memory: what the machine gives to two threads at best.
 std::uint64_t spin(int rounds, int threads) {
     nb::gil_scoped_release release;
@@ -86,6 +178,15 @@ void bind_benchmarks(nb::module_& m) {
     m.def("_benchmark_assembly", &time_assembly, "model"_a, "parameters"_a, "state"_a, nb::kw_only(), "dt"_a,
           "repeats"_a,
           "CPU seconds [s] of one assembly of gradient and Hessian, mean of `repeats`, and a checksum of the result.");
+    m.def("_benchmark_contact", &time_contact, "contact"_a, "model"_a, "parameters"_a, "q"_a, nb::kw_only(), "delta"_a,
+          "cold"_a, "wall"_a = false, "repeats"_a,
+          "Seconds [s] of one evaluation of contact energy, wrenches and Hessian blocks made positive semi-definite, "
+          "mean "
+          "of `repeats`, and a checksum. Cold: without memory each time; else in turns at q and retract(q, delta).");
+    m.def("_benchmark_filter", &time_filter, "contact"_a, "model"_a, "parameters"_a, "q"_a, "motions"_a, nb::kw_only(),
+          "cold"_a, "repeats"_a,
+          "CPU seconds [s] of the collision filter per row of motions, the best of `repeats`, and the certified "
+          "fractions.");
     m.def("_benchmark_spin", &spin, nb::kw_only(), "rounds"_a, "threads"_a,
           "Sixteen independent integer loops on threads; their checksum.");
     m.def("_build_info", &build_info,

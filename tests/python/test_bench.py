@@ -6,8 +6,9 @@ import json
 import numpy as np
 import pytest
 
+import farfield as ff
 from farfield import cli
-from farfield.benchmarks import BENCHMARKS, step
+from farfield.benchmarks import BENCHMARKS, billiards, books, racks, step
 from farfield.benchmarks.measure import Check, result_hash, take_turns
 
 
@@ -64,3 +65,60 @@ def test_a_missed_bound_exits_1_with_one_json_object(capsys, monkeypatch, value,
     assert result["passed"] is (code == 0)
     assert result["checks"][0]["value"] == value
     assert {"cpu", "cores", "commit", "compiler", "flags", "simd"} <= set(result["machine"])
+
+
+def silent(text, turns):
+    return lambda: None
+
+
+def test_books_finds_the_equilibrium_and_leaves_a_small_stack_standing():
+    stack = books.Stack(planks=3)
+    result = books.run(silent, weights=(1e-7,), stack=stack, seconds=0.2)
+    row = result["rows"][0]
+    assert {"mu", "stands", "margin", "margins", "force_error", "paper_margin"} <= set(row)
+    assert row["stands"] is True
+    assert row["start"] == "rubbing"
+    assert row["margins"]["smallest_fulcrum"] <= row["margin"] <= row["margins"]["mean_overlap_centre"]
+    # the top plank of three: only the lowest is not its neighbour, and pushes it up
+    assert 0.0 < row["force_error"] < 0.01 * books.MASS * books.GRAVITY
+
+
+def test_books_tells_when_planks_fall():
+    stack = books.Stack(planks=3, pull_in=-0.01)
+    model = stack.model(1e-3, books.FREE)
+    fallen = books.stand(model, 1e-8, np.array(model.default_state().q), 3.0, lambda: None)
+    assert fallen["stands"] is False
+    assert fallen["drop"] > books.DROP
+
+
+def test_billiards_has_the_promised_keys():
+    pytest.importorskip("ipctk")
+    result = billiards.run(silent, sizes=(32,), repeats=1, steps=1, brute=False)
+    row = result["rows"][0]
+    expected = {"triangles", "longrange_ms", "brute_ms", "ipc_ms", "step_ms", "vjp_ms", "hash"}
+    assert expected <= set(row)
+    assert row["longrange_ms"] > 0.0
+    assert row["ipc_ms"] > 0.0
+    assert "exponent" in result
+
+
+def test_racked_balls_are_as_far_apart_as_they_should_be():
+    for triangles, make in racks.BALLS.items():
+        vertices, faces = make()
+        mesh = ff.TriangleMesh(name="ball", vertices=vertices, triangles=faces)
+        assert len(faces) == triangles
+        assert mesh.is_watertight
+        assert mesh.moments(density=1.0).mass > 0.0  # oriented outward
+    model = racks.rack(32)
+    gaps = [pair.distance for pair in ff.closest_points(model, model.default_parameters(), model.default_state().q)]
+    assert min(gaps) == pytest.approx(racks.GAP, rel=1e-9)
+
+
+def test_the_summary_shows_rows(capsys, monkeypatch):
+    rows = [{"mu": 1e-7, "stands": True, "margins": {"top": 2e-3}, "force_error": None}]
+    found = {"timings": {}, "checks": [], "hashes": {}, "rows": rows}
+    monkeypatch.setattr(books, "run", lambda progress: found)
+    assert cli.main(["bench", "books"]) == 0
+    shown = capsys.readouterr().err
+    assert "yes" in shown
+    assert "top 0.002" in shown

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Benchmarks of `farfield bench NAME`: ratios against a peer measured in the same run."""
 
-# Name, module and one line of help. A module has run(progress) -> dict with the keys "timings", "checks" and "hashes".
+# Name, module and one line of help. A module has run(progress) -> dict with the keys "timings", "checks" and "hashes", and
+# maybe "rows", a list of dicts with equal keys, and further numbers.
 BENCHMARKS = (
     (
         "step",
         "farfield.benchmarks.step",
         "a contact-free step and its vjp against MuJoCo's finite differences; threads; assembly",
+    ),
+    ("books", "farfield.benchmarks.books", "twenty planks about to fall, beside the paper's table (takes long)"),
+    (
+        "billiards",
+        "farfield.benchmarks.billiards",
+        "contact of sixteen balls against brute force and the IPC Toolkit; a whole step and its vjp",
     ),
 )

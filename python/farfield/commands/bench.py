@@ -51,24 +51,45 @@ def _bar(text: str, turns: int):
     return tqdm(total=turns, desc=text, file=sys.stderr, leave=False).update
 
 
+def _rows_table(rows: list[dict], table_type):
+    table = table_type(title="Rows", title_justify="left")
+    for key in rows[0]:
+        table.add_column(key.replace("_", " "), justify="right")
+    for row in rows:
+        table.add_row(*(_cell(row[key]) for key in rows[0]))
+    return table
+
+
+def _cell(value) -> str:
+    if isinstance(value, dict):
+        return "\n".join(f"{key.replace('_', ' ')} {_cell(item)}" for key, item in value.items())
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
 def _print_summary(result: dict, about: dict) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    console = Console(stderr=True, soft_wrap=True)
+    if result.get("rows"):
+        console.print(_rows_table(result["rows"], Table))
     times = Table(title="Times per call", title_justify="left")
     for column in ("what", "minimum [us]", "median [us]", "repeats"):
         times.add_column(column, justify="left" if column == "what" else "right")
     for name, timing in result["timings"].items():
         times.add_row(name, f"{1e6 * timing.minimum:.2f}", f"{1e6 * timing.median:.2f}", str(timing.repeats))
-    checks = Table(title="Ratios of minima, all from this run", title_justify="left")
+    checks = Table(title="Bounds; ratios are of minima, all from this run", title_justify="left")
     for column in ("what", "measured", "bound", "", "note"):
         checks.add_column(column, justify="right" if column == "measured" else "left")
     for check in result["checks"]:
         verdict = {True: "ok", False: "FAILED", None: "not measured"}[check.passed]
         measured = "-" if check.value is None else f"{check.value:.3g}"
         checks.add_row(check.name, measured, f"{check.relation} {check.bound:g}", verdict, check.note)
-    console = Console(stderr=True, soft_wrap=True)
-    console.print(times, checks)
+    console.print(*([times] if result["timings"] else []), checks)
     hashes = ", ".join(f"{name} {value}" for name, value in result["hashes"].items())
     console.print(f"result hashes: {hashes}", highlight=False)
     console.print(

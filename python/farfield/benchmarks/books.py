@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Book stacking [LongRange2026, Sec. 6, Table 2]: planks with harmonic overhang that are about to fall.
+
+Two static equilibria are sought. Held: every centre of mass keeps its harmonic place, only heights and pitches are free, and
+nothing rubs; `margin` and `margins` are read there. Rubbing: as it can stand by itself, all six freedoms and friction, the
+places along the overhang alone kept while it settles; from there it is left alone for a minute. Where the second does not
+exist (the force of friction acts on the faces, below the centres of mass, and turns the planks further outward), the minute
+starts at the first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+import farfield as ff
+from farfield.benchmarks.measure import Check, result_hash
+
+LENGTH, WIDTH, HEIGHT, MASS = 2.0, 0.4, 0.2, 0.16  # of a plank [m, kg]
+GRAVITY, FRICTION, SLIP_SPEED, DT = 9.81, 0.5, 1e-5, 0.04
+PULL_IN = 1e-3  # of the length
+WEIGHTS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-10)  # contact weight: mu of the paper [J]
+STANDS_UP_TO = 1e-6
+PAPER = {  # mu: margin [m], error of the contact force [N], success
+    1e-5: (1.82e-2, 6.38e-3, False),
+    1e-6: (5.67e-3, 6.40e-4, True),
+    1e-7: (1.47e-3, 6.42e-5, True),
+    1e-8: (4.12e-4, 6.42e-6, True),
+    1e-10: (3.13e-5, 6.42e-8, True),
+}
+DROP, DRIFT = 0.05, 1e-3  # a plank that stands falls and slides less than this [m]
+CHUNK = 25  # steps between two looks
+
+
+@dataclasses.dataclass(frozen=True)
+class Stack:
+    """What is stacked."""
+
+    planks: int = 20
+    pull_in: float = PULL_IN
+
+    def centres(self) -> np.ndarray:
+        """Places along the overhang: the k uppermost planks reach LENGTH/(2 k) over the next one, less what is pulled in."""
+        steps = [LENGTH / (2.0 * k) - self.pull_in * LENGTH for k in range(self.planks - 1, 0, -1)]
+        return np.concatenate([[0.0], np.cumsum(steps)])
+
+    def model(self, gap: float, joints: tuple[tuple[str, list[float]], ...]) -> ff.Model:
+        """The lowest plank belongs to the world, the others move on the given joints."""
+        scene = ff.Scene(name=f"{self.planks} planks", gravity=[0.0, 0.0, -GRAVITY])
+        size = np.array([LENGTH, WIDTH, HEIGHT])
+        inertia = MASS / 12.0 * np.diag(size @ size - size**2)
+        moments = ff.Moments.from_inertia(mass=MASS, center=np.zeros(3), inertia=inertia)
+        for k, x in enumerate(self.centres()):
+            body = 0
+            if k > 0:
+                body = scene.add_body(name=f"plank {k}", position=[x, 0.0, k * (HEIGHT + gap)], moments=moments)
+                scene.include(0, body)  # a body guided by the world would otherwise not touch it
+            for number, (kind, axis) in enumerate(joints if k > 0 else ()):
+                scene.add_joint(body, name=f"joint {k}.{number}", type=kind, axis=axis)
+            scene.add_shape(body, name=f"plank {k}", type="Box", size=0.5 * size, friction=FRICTION)
+        return ff.build_model(scene)
+
+
+HELD = (("Slide", [0.0, 0.0, 1.0]), ("Hinge", [0.0, 1.0, 0.0]))
+FREE = (("Free", [0.0, 0.0, 1.0]),)
+
+
+def contact() -> ff.LongRange:
+    return ff.LongRange(slip_speed=SLIP_SPEED)
+
+
+def weighted(model: ff.Model, weight: float, friction: float) -> ff.Parameters:
+    parameters = model.default_parameters()
+    parameters.weight = weight
+    parameters.friction[:] = friction
+    return parameters
+
+
+def one_step(model, parameters, q, dt: float, rub: ff.LongRange):
+    """The state after one step from rest, None when it could not be taken."""
+    start = ff.State(q=q, v=np.zeros(model.num_dofs))
+    try:
+        taken = ff.rollout(model, parameters, start, np.zeros((1, 0)), dt=dt, contact=rub, max_iterations=300)
+    except ValueError:  # it fell, and putting the planks back to their places made them meet
+        return None
+    return taken.state(-1).q if taken.converged else None
+
+
+def held_equilibrium(stack: Stack, weight: float):
+    """Model and coordinates where forces on heights and pitches vanish; None when the planks fall."""
+    # gap of flat planks under the weight of one: 12 N_eff weight / gap^2 with N_eff about 27
+    gap = 0.6 * np.sqrt(12.0 * 27.0 * weight / (MASS * GRAVITY))
+    model = stack.model(gap, HELD)
+    parameters, rub = weighted(model, weight, 0.0), contact()
+    q = np.array(model.default_state().q)
+    for dt in (*(0.1,) * 6, *(0.3,) * 6, *(1.0,) * 6, *(10.0,) * 6):  # from rest each time: a descent that cannot swing
+        after = one_step(model, parameters, q, dt, rub)
+        if after is None or np.abs(after[1::2]).max() > 1.0:
+            return model, None
+        moved, q = np.abs(after - q).max(), after
+        if dt >= 1.0 and moved < 1e-12:
+            return model, q
+    return model, None
+
+
+def rubbing_equilibrium(stack: Stack, weight: float, start: np.ndarray, tick) -> tuple[ff.Model, np.ndarray | None]:
+    """Free planks that only creep, found by steps from rest after each of which every plank is put back along the overhang."""
+    model = stack.model(0.0, FREE)
+    parameters, rub = weighted(model, weight, FRICTION), contact()
+    along = stack.centres()[1:]
+    q = start.copy()
+    for dt in (
+        *(DT,) * 4,
+        *(0.1,) * 6,
+        *(0.2,) * 8,
+        *(0.3,) * 8,
+        *(0.5,) * 8,
+        *(1.0,) * 10,
+        *(2.0,) * 10,
+        *(5.0,) * 20,
+    ):
+        after = one_step(model, parameters, q, dt, rub)
+        tick()
+        if after is None or (start - after)[2::7].max() > DROP:
+            return model, None
+        after = after.copy()
+        after[0::7] = along
+        rate, q = np.abs(after - q).max() / dt, after
+        if dt >= 1.0 and rate < 0.1 * SLIP_SPEED:
+            break
+    return model, q if rate < 2.0 * SLIP_SPEED else None
+
+
+def free_coordinates(model: ff.Model, q: np.ndarray) -> np.ndarray:
+    """Position and quaternion of every plank."""
+    return np.asarray(ff.forward_kinematics(model, model.default_parameters(), q))[1:].ravel()
+
+
+def neighbour_gaps(stack: Stack, free: np.ndarray) -> np.ndarray:
+    model = stack.model(0.0, FREE)
+    found = ff.closest_points(model, model.default_parameters(), free)
+    return np.array([pair.distance for pair in found if pair.b == pair.a + 1])
+
+
+def overlap_centre_gaps(stack: Stack, free: np.ndarray) -> np.ndarray:
+    """Vertical gaps in the middle of each overlap, y = 0."""
+    poses = np.concatenate([[[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]], free.reshape(-1, 7)])
+    pitch = 2.0 * np.arctan2(poses[:, 5], poses[:, 3])
+    gaps = []
+    for below, above in zip(range(stack.planks - 1), range(1, stack.planks), strict=True):
+        middle = 0.5 * (poses[above, 0] + poses[below, 0])
+        faces = [
+            poses[k, 2] + side * 0.5 * HEIGHT / np.cos(pitch[k]) - np.tan(pitch[k]) * (middle - poses[k, 0])
+            for k, side in ((below, 1.0), (above, -1.0))
+        ]
+        gaps.append(faces[1] - faces[0])
+    return np.array(gaps)
+
+
+def force_error(stack: Stack, weight: float, free: np.ndarray) -> float:
+    """How much the vertical force on the top plank from its neighbour differs from its weight [N]."""
+    pair = stack.model(0.0, FREE)
+    scene = pair.scene
+    top = stack.planks - 1
+    for other in range(top - 1):
+        scene.include_contacts = [p for p in scene.include_contacts if set(p) != {"world", f"plank {top}"}]
+        scene.exclude(top, other)
+    alone = ff.build_model(scene)
+    wrench = contact().evaluate(alone, weighted(alone, weight, 0.0), free).wrench
+    return float(abs(-np.asarray(wrench)[top, 2] - MASS * GRAVITY))
+
+
+def stand(model: ff.Model, weight: float, free: np.ndarray, seconds: float, tick) -> dict:
+    """Leaves the planks alone; stops when one has fallen."""
+    parameters, rub = weighted(model, weight, FRICTION), contact()
+    state = ff.State(q=free, v=np.zeros(model.num_dofs))
+    steps, done, drop, drift = max(1, round(seconds / DT)), 0, 0.0, 0.0
+    converged = True
+    while done < steps and drop <= DROP and converged:
+        count = min(CHUNK, steps - done)
+        run = ff.rollout(model, parameters, state, np.zeros((count, 0)), dt=DT, contact=rub, tolerance=1e-7)
+        moved = (np.asarray(run.q) - free).reshape(len(run.q), -1, 7)
+        drop = max(drop, float(-moved[:, :, 2].min()))
+        drift = max(drift, float(np.linalg.norm(moved[:, :, :2], axis=2).max()))
+        converged, state = run.converged, run.state(-1)
+        done += run.num_steps
+        tick()
+    stands = converged and drop <= DROP and drift <= DRIFT
+    return {"stands": stands, "drop": drop, "drift": drift, "seconds": done * DT}
+
+
+def measure(weight: float, stack: Stack, seconds: float, progress) -> dict:
+    """One column of the paper's table."""
+    chunks = -(-max(1, round(seconds / DT)) // CHUNK)
+    tick = progress(f"mu {weight:g}", 75 + chunks)
+    held_model, held = held_equilibrium(stack, weight)
+    row = {"mu": weight, "stands": False, "margin": None, "margins": {}, "force_error": None, "start": None}
+    if held is None:
+        return row
+    free = free_coordinates(held_model, held)
+    fulcrums, middles = neighbour_gaps(stack, free), overlap_centre_gaps(stack, free)
+    row["margins"] = {
+        "mean_fulcrum": float(fulcrums.mean()),
+        "smallest_fulcrum": float(fulcrums.min()),
+        "top_fulcrum": float(fulcrums[-1]),
+        "mean_overlap_centre": float(middles.mean()),
+    }
+    row["margin"] = row["margins"]["mean_fulcrum"]
+    row["force_error"] = force_error(stack, weight, free)
+    row["top_pitch"] = float(held[-1])
+    model, rubbing = rubbing_equilibrium(stack, weight, free, tick)
+    row["start"] = "held" if rubbing is None else "rubbing"
+    if rubbing is not None:
+        free = rubbing
+        row["margins"]["mean_fulcrum_rubbing"] = float(neighbour_gaps(stack, free).mean())
+    row.update(stand(model, weight, free, seconds, tick))
+    return row
+
+
+def run(progress, *, weights=WEIGHTS, stack: Stack | None = None, seconds: float = 60.0) -> dict:
+    """All columns; the paper's figures stand beside ours."""
+    stack = stack or Stack()
+    rows = [measure(weight, stack, seconds, progress) for weight in weights]
+    for row in rows:
+        margin, error, success = PAPER.get(row["mu"], (None, None, None))
+        row.update({"paper_margin": margin, "paper_force_error": error, "paper_stands": success})
+    checks = []
+    for row in rows:
+        if row["mu"] > STANDS_UP_TO:
+            continue
+        checks.append(Check(f"mu {row['mu']:g}: stands", float(row["stands"]), ">=", 1.0, f"start: {row['start']}"))
+        if row["paper_margin"] is not None:
+            ratio = None if row["margin"] is None else row["margin"] / row["paper_margin"]
+            worst = np.inf if ratio is None else max(ratio, 1.0 / ratio)
+            checks.append(Check(f"mu {row['mu']:g}: margin, factor from the paper's", worst, "<=", 2.0))
+    hashes = {"margins": result_hash([row["margin"] or 0.0 for row in rows])}
+    return {"timings": {}, "checks": checks, "hashes": hashes, "rows": rows}
