@@ -62,7 +62,7 @@ setup: core $(PACKAGE)
 
 # ---- the main job ----------------------------------------------------------------------------------------------------
 run: setup
-	@$(PYTHON) -m farfield.cli demo
+	@$(PYTHON) -m farfield.cli run push
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 build/%/build.ninja: CMakePresets.json | $(SYSTEM)

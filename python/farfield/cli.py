@@ -17,6 +17,7 @@ from collections.abc import Sequence
 # slow to import inside run().
 COMMANDS = (
     ("run", "farfield.commands.run", "optimise a task: progress, checkpoints, replay and summary"),
+    ("study", "farfield.commands.study", "run a task over many seeds and print one table"),
     ("tasks", "farfield.commands.tasks", "list the tasks, or the options of one"),
     ("simulate", "farfield.commands.simulate", "roll out a robot or scene file and write a replay"),
     (
@@ -30,7 +31,6 @@ COMMANDS = (
         "measure what each contact model promises: barrier, smooth, never pulls, never vanishes",
     ),
     ("view", "farfield.commands.view", "replay a run in the browser, or as one self-contained file"),
-    ("demo", "farfield.commands.demo", "throw an ant, check the gradient of its flight and write a replay"),
     ("bench", "farfield.commands.bench", "measure speed against a peer in the same run"),
 )
 

@@ -167,24 +167,6 @@ def test_without_out_a_run_gets_its_own_folder(monkeypatch, engine, scene, tmp_p
     assert all("-simulate-box" in name for name in names)
 
 
-def test_demo_passes_with_the_right_gradient_and_fails_with_a_wrong_one(capfd, engine, tmp_path):
-    assert exit_code("demo", "--out", tmp_path / "good", "--json", "--quiet") == 0
-    result = json.loads(capfd.readouterr().out)
-    assert result["passed"] is True
-    assert result["gradient_norm"] > 0
-    assert max(result["errors"].values()) < 1e-6
-    assert (tmp_path / "good" / "picture.png").stat().st_size > 5_000
-    engine.gradient_scale = 1.0 + 1e-5
-    assert exit_code("demo", "--out", tmp_path / "bad", "--json", "--quiet") == 1
-    assert json.loads(capfd.readouterr().out)["passed"] is False
-
-
-def test_demo_that_does_not_converge_fails_and_says_so(capfd, engine, tmp_path):
-    engine.fails_at = 0
-    assert exit_code("demo", "--out", tmp_path / "run") == 1
-    assert "did not converge" in capfd.readouterr().err
-
-
 def test_view_serves_until_interrupted(monkeypatch, capfd, engine, scene, tmp_path):
     from farfield.viewer import server
 

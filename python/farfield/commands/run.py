@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from farfield.runs import dump_json
     from farfield.tasks import runner
 
-    settings = _settings(args)
+    settings = parse_settings(args.settings, args.iterations)
     current = _resumed(args, settings) if args.resume else _started(args, settings)
     complete = runner.execute(current, quiet=args.quiet)
     result = runner.finish(current)
@@ -46,15 +46,16 @@ def run(args: argparse.Namespace) -> int:
     return 0 if result["success"] else 1
 
 
-def _settings(args: argparse.Namespace) -> dict[str, str]:
+def parse_settings(texts: list[str], iterations: int | None = None) -> dict[str, str]:
+    """Option -> text of every --set key=value, and of --iterations."""
     settings = {}
-    for text in args.settings:
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise ValueError(f"--set {text}: expected key=value")
         settings[name.strip()] = value.strip()
-    if args.iterations is not None:
-        settings["iterations"] = str(args.iterations)
+    if iterations is not None:
+        settings["iterations"] = str(iterations)
     return settings
 
 

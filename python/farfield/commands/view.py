@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`farfield view`: replay a run in the browser, or write it as one self-contained file."""
+"""`farfield view`: replay a run in the browser, or write it as one self-contained file or as a picture."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import math
 import sys
 from pathlib import Path
 
@@ -13,12 +15,17 @@ from farfield.commands.arguments import port_number
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_dir", metavar="RUN_DIR", help="directory of an earlier run")
     parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML file instead of serving")
+    parser.add_argument("--png", metavar="FILE", help="write a picture of some moments instead of serving")
+    parser.add_argument("--frames", type=frame_list, metavar="A,B,...", help="moments of the picture (default: four)")
+    parser.add_argument(
+        "--elevation", type=float, default=22.0, metavar="DEG", help="of the picture's camera (default: 22)"
+    )
     parser.add_argument("--port", type=port_number, default=8080, metavar="P", help="port, 0 for any (default: 8080)")
 
 
 def run(args: argparse.Namespace) -> int:
     from farfield.runs import RunDir
-    from farfield.viewer.recording import load_recording
+    from farfield.viewer.recording import FIELD, load_recording
 
     folder = RunDir.open(args.run_dir)
     file = folder.file("recording.npz")
@@ -26,13 +33,22 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"{file}: no such file; the run has not recorded a motion")
     recording = load_recording(file)
     title = str(folder.config.get("name", folder.path.name))
+    for file in (args.html, args.png):
+        if file is not None and not Path(file).resolve().parent.is_dir():
+            raise ValueError(f"{file}: its folder does not exist")
     if args.html is not None:
         from farfield.viewer.replay import write_replay
 
-        if not Path(args.html).resolve().parent.is_dir():
-            raise ValueError(f"{args.html}: its folder does not exist")
-        write_replay(Path(args.html), recording, title=title)
+        loss = losses(folder.read_metrics())
+        write_replay(Path(args.html), recording, title=title, loss=loss, hidden=[FIELD])
         print(args.html)
+    if args.png is not None:
+        from farfield.viewer.still import render_png
+
+        shown = dataclasses.replace(recording, arrows={})
+        render_png(shown, Path(args.png), frames=args.frames, elevation=math.radians(args.elevation))
+        print(args.png)
+    if args.html is not None or args.png is not None:
         return 0
     from farfield.viewer.server import serve
 
@@ -41,6 +57,14 @@ def run(args: argparse.Namespace) -> int:
 
     serve(recording, port=args.port, title=title, loss=losses(folder.read_metrics()), announce=announce)
     return 0
+
+
+def frame_list(text: str) -> list[int]:
+    """Argument type: whole numbers with commas between them."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}', expected whole numbers with commas between them") from None
 
 
 def losses(metrics: list[dict]) -> list[float] | None:

@@ -19,7 +19,7 @@ class RecedingHorizon:
     """The driver of tasks whose unknowns are controls per step (`DirectTargets`); its window has as many steps as those.
 
     frames: steps to apply. iterations: optimiser iterations per window at most; first_iterations: of the first window. A window
-    ends early when its loss is zero, as nothing can be gained. projection: first state of a window -> the set its unknowns stay in.
+    ends early when its loss or its whole gradient is zero, as nothing more will change. projection: first state of a window -> the set its unknowns stay in.
     final_tolerance: Newton stop of the steps that are applied [N, N m].
     """
 
@@ -66,16 +66,17 @@ class RecedingHorizon:
             "newton": sum(report.iterations for report in here.trajectory.reports),
         }
         self._iteration += 1
+        moving = here.gradient is None or bool(here.gradient.any())
         if here.gradient is None:
             self._step_back(here.trajectory)
         else:
             self._good = self._x
-            if here.value > 0.0:
+            if moving:
                 self._x = self.optimizer.step(self._x, here.gradient)
                 if self.projection is not None:
                     self._x = self.projection(self.objective.state).project(self._x)
         limit = self.iterations if self._controls else self.first_iterations
-        if here.value == 0.0 or self._iteration >= limit:
+        if not moving or self._iteration >= limit:
             row["steps"] += 1
             self._apply()
         return row
@@ -108,8 +109,10 @@ class RecedingHorizon:
 
     def inputs(self) -> dict[str, np.ndarray]:
         """The controls applied so far and the state they start from."""
-        controls = np.array(self._controls).reshape(self.frame, -1)
-        return {"controls": controls, "q0": self._q[0], "v0": self._v[0]}
+        return {"controls": self._applied(), "q0": self._q[0], "v0": self._v[0]}
+
+    def _applied(self) -> np.ndarray:
+        return np.array(self._controls).reshape(self.frame, self.objective.model.num_controls)
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything that later iterations depend on."""
@@ -119,7 +122,7 @@ class RecedingHorizon:
             "iteration": np.array(self._iteration),
             "q": np.array(self._q),
             "v": np.array(self._v),
-            "controls": np.array(self._controls).reshape(self.frame, -1),
+            "controls": self._applied(),
             "min_gap": np.array(self._min_gap),
             **{f"optimizer.{key}": value for key, value in self.optimizer.state().items()},
         }

@@ -12,9 +12,8 @@ from farfield.runs import RunDir, atomic_path
 from farfield.tasks.losses import centers_of_mass
 from farfield.tasks.parameterizations import additive_coordinates
 from farfield.tasks.task import Problem
-from farfield.viewer.recording import Recording, record, save_recording
+from farfield.viewer.recording import FIELD, FORCES, Recording, record, save_recording
 
-FORCES, FIELD = "contact forces", "long-range force field"
 ARROW = 0.3  # longest arrow of the contact forces [m]
 FIELD_EVERY = 10  # frames between two force fields
 FIELD_SIDE, FIELD_REACH = 13, 0.9  # points per side of the grid, and its half width around the probe's partner [m]

@@ -44,9 +44,10 @@ class Push(Task):
     lift: float = option(0.1, "largest change of the rod's target height [m]", least=0)
     tilt: float = option(0.2, "largest target pitch and roll of the rod [rad]", least=0)
     radius: float = option(0.05, "the box has to end this near to its target [m]", above=0)
-    plan_radius: float = option(0.03, "the loss is zero within this distance [m]", above=0)
+    plan_radius: float = option(0.045, "the loss is zero within this distance [m]", above=0)
     when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
     weight: float = option(1e-6, "contact weight [J]", above=0)
+    friction: float = option(0.0, "Coulomb coefficient of everything; 0: drawn from 0.3 to 0.5", least=0)
     slip_speed: float = option(1e-2, "smoothing of friction [m/s]", above=0)
     blend: float = option(1.0, "blending margin of the long-range model", above=0)
     stiffness: float = option(500.0, "of the rod's position drive [N/m]; critically damped for 1 kg", above=0)
@@ -57,7 +58,8 @@ class Push(Task):
         heading = generator.uniform(-math.pi, math.pi)
         bearing = heading + generator.uniform(-math.pi / 4, math.pi / 4)
         target = generator.uniform(1.0, 1.5) * np.array([math.cos(bearing), math.sin(bearing)])
-        friction = generator.uniform(0.3, 0.5)
+        drawn = generator.uniform(0.3, 0.5)
+        friction = self.friction if self.friction > 0 else drawn
         model = ff.build_model(scene(heading, friction, self.stiffness))
         parameters = model.default_parameters()
         parameters.weight = self.weight
@@ -92,7 +94,10 @@ class Push(Task):
             report=lambda trajectory: {"distance": judge.distances(trajectory)[-1, 0]},
             dt=self.dt,
             contact_options={"longrange": {"blend": [self.blend], "slip_speed": self.slip_speed}},
-            markers=[Marker("target", (*target, 0.5 * BOX_SIDE), self.radius)],
+            markers=[
+                Marker("target", (*target, 0.5 * BOX_SIDE), self.radius),
+                Marker("target place", (*target, 2e-3), 0.75 * BOX_SIDE, flat=True),
+            ],
             trails=["rod", "box"],
             probe="rod",
         )

@@ -41,6 +41,7 @@ class Run:
     iterations: int = 0
     steps: int = 0
     seconds: float = 0.0
+    cpu_seconds: float = 0.0  #: of all threads; what an idle machine would need at most
 
 
 def start(task: Task, *, seed: int, contact: str, method: str, out=None) -> Run:
@@ -61,7 +62,7 @@ def resume(task: Task, folder: RunDir) -> Run:
     if folder.file(CHECKPOINT).is_file():
         arrays = folder.read_arrays(CHECKPOINT)
         run.iterations, run.steps = int(arrays["run.iterations"]), int(arrays["run.steps"])
-        run.seconds = float(arrays["run.seconds"])
+        run.seconds, run.cpu_seconds = float(arrays["run.seconds"]), float(arrays["run.cpu_seconds"])
         run.driver.restore({k: v for k, v in arrays.items() if not k.startswith("run.")})
     folder.truncate_metrics(run.iterations)
     return run
@@ -89,9 +90,10 @@ def execute(run: Run, *, quiet: bool = False, stop_after: int | None = None) -> 
     saved = time.monotonic()
     with _stop_request() as stopped, _progress(run, quiet) as show:
         while not run.driver.done and not stopped():
-            began = time.perf_counter()
+            began, cpu = time.perf_counter(), time.process_time()
             row = run.driver.advance()
             run.seconds += time.perf_counter() - began
+            run.cpu_seconds += time.process_time() - cpu
             run.iterations += 1
             run.steps += row["steps"]
             run.folder.append_metrics({**row, "seconds": round(run.seconds, 4)})
@@ -107,8 +109,8 @@ def execute(run: Run, *, quiet: bool = False, stop_after: int | None = None) -> 
 
 def save_checkpoint(run: Run) -> None:
     """Replace the checkpoint by the present state."""
-    counts = {"run.iterations": run.iterations, "run.steps": run.steps, "run.seconds": run.seconds}
-    run.folder.write_arrays({**run.driver.state(), **{k: np.array(v) for k, v in counts.items()}}, CHECKPOINT)
+    counts = {key: np.array(getattr(run, key)) for key in ("iterations", "steps", "seconds", "cpu_seconds")}
+    run.folder.write_arrays({**run.driver.state(), **{f"run.{k}": v for k, v in counts.items()}}, CHECKPOINT)
 
 
 def finish(run: Run) -> dict:
@@ -135,6 +137,7 @@ def finish(run: Run) -> dict:
         "seed": run.seed,
         "complete": run.driver.done,
         "certified": certified,
+        "cpu_seconds": run.cpu_seconds,
         **run.problem.report(trajectory),
     }
     arrays = {"q": trajectory.q, "v": trajectory.v, "poses": trajectory.poses(), "controls": trajectory.controls}

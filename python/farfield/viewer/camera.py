@@ -64,7 +64,8 @@ def scene_points(recording: Recording, frames: np.ndarray | None = None) -> np.n
         turned = np.einsum("fij,nj->fni", rotation_matrices(poses[:, 3:]), vertices)
         points.append((turned + poses[:, None, :3]).reshape(-1, 3))
     for marker in recording.markers:
-        points.append(np.asarray(marker.position) + marker.radius * np.concatenate([np.eye(3), -np.eye(3)]))
+        reach = marker.radius * np.concatenate([np.eye(3), -np.eye(3)])
+        points.append(np.asarray(marker.position) + (reach[[0, 1, 3, 4]] if marker.flat else reach))
     if not points:
         points.append(recording.poses[frames, :, :3].reshape(-1, 3))
     return np.concatenate(points)
@@ -78,12 +79,16 @@ def fit_camera(
     fov: float = math.radians(35.0),
     margin: float = 1.12,
     frames: np.ndarray | None = None,
+    elevation: float = math.radians(22.0),
 ) -> Camera:
-    """Camera that sees everything drawn at the given frames (all when None), most of the motion across the picture."""
+    """Camera that sees everything drawn at the given frames (all when None), most of the motion across the picture.
+
+    elevation: angle [rad] by which it looks down.
+    """
     points = scene_points(recording, frames)
     centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
     vertical = up_vector(up)
-    direction = _viewing_direction(recording, vertical)
+    direction = _viewing_direction(recording, vertical, elevation)
     axes = Camera(centre - direction, centre, vertical, fov).axes()
     # Distance d of the camera such that every point fits: |x| <= (d + z) tan(fov / 2), likewise |y|.
     x, y, z = np.abs((points - centre) @ axes[0]), np.abs((points - centre) @ axes[1]), (points - centre) @ axes[2]
@@ -92,8 +97,8 @@ def fit_camera(
     return Camera(centre - distance * direction, centre, vertical, fov)
 
 
-def _viewing_direction(recording: Recording, vertical: np.ndarray) -> np.ndarray:
-    """From the camera to the scene: 22 degrees down, 65 degrees off the main horizontal motion."""
+def _viewing_direction(recording: Recording, vertical: np.ndarray, elevation: float) -> np.ndarray:
+    """From the camera to the scene: down by the elevation, 65 degrees off the main horizontal motion."""
     first = np.cross(vertical, [0.0, 0.0, 1.0] if vertical[2] == 0 else [0.0, 1.0, 0.0])
     second = np.cross(vertical, first)
     moving = recording.moving_bodies()
@@ -106,7 +111,6 @@ def _viewing_direction(recording: Recording, vertical: np.ndarray) -> np.ndarray
         if len(sizes) and sizes[0] > 0.05 * math.sqrt(len(path)) * size_of(recording):
             along = rows[0] if rows[0] @ (flat[-1] - flat[0]) >= 0 else -rows[0]
             azimuth = math.atan2(along[1], along[0]) + math.radians(65.0)
-    elevation = math.radians(22.0)
     flat_direction = math.cos(azimuth) * first + math.sin(azimuth) * second
     return _unit(math.cos(elevation) * flat_direction - math.sin(elevation) * vertical)
 

@@ -14,6 +14,7 @@ import numpy as np
 from farfield.runs import atomic_path
 
 FORMAT = 1
+FORCES, FIELD = "contact forces", "long-range force field"  # names of arrows that runs of tasks record
 DEFAULT_GREYS = ((0.7, 0.7, 0.7), (0.5, 0.5, 0.5))  # what our scenes and MJCF give when no colour was chosen
 PALETTE = (
     (0.298, 0.471, 0.659),
@@ -49,12 +50,20 @@ class HalfSpace:
 
 @dataclass(frozen=True)
 class Marker:
-    """A see-through ball in the world, for instance a target: position and radius [m]."""
+    """A see-through ball, or a flat horizontal disc, in the world, for instance a target: position and radius [m]."""
 
     name: str
     position: tuple[float, float, float]
     radius: float = 0.05
     rgba: tuple[float, float, float, float] = (0.85, 0.2, 0.3, 0.5)
+    flat: bool = False
+
+    def surface(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices [m] and triangles of the disc around its own centre."""
+        angle = np.linspace(0.0, 2.0 * np.pi, 64, endpoint=False)
+        rim = self.radius * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(64)])
+        first = np.arange(64)
+        return np.vstack([rim, np.zeros(3)]), np.column_stack([first, (first + 1) % 64, np.full(64, 64)])
 
 
 @dataclass(frozen=True)
@@ -192,7 +201,13 @@ def save_recording(path: Path, recording: Recording) -> None:
         "arrows": list(recording.arrows),
         "trails": list(recording.trails),
         "markers": [
-            {"name": item.name, "position": list(item.position), "radius": item.radius, "rgba": list(item.rgba)}
+            {
+                "name": item.name,
+                "position": list(item.position),
+                "radius": item.radius,
+                "rgba": list(item.rgba),
+                "flat": item.flat,
+            }
             for item in recording.markers
         ],
     }
@@ -232,7 +247,7 @@ def _from_arrays(header: dict, arrays: Mapping[str, np.ndarray]) -> Recording:
         arrows={name: arrows(index) for index, name in enumerate(header["arrows"])},
         trails={name: arrays[f"trail_{index}"] for index, name in enumerate(header["trails"])},
         markers=[
-            Marker(item["name"], tuple(item["position"]), item["radius"], tuple(item["rgba"]))
+            Marker(item["name"], tuple(item["position"]), item["radius"], tuple(item["rgba"]), item.get("flat", False))
             for item in header["markers"]
         ],
     )

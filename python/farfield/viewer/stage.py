@@ -208,10 +208,22 @@ class Stage:
     def _add_markers(self) -> None:
         for marker in self._recording.markers:
             *rgb, alpha = marker.rgba
+            color = tuple(round(255 * value) for value in rgb)
+            if marker.flat:
+                self._scene.add_mesh_simple(
+                    f"/markers/{marker.name}",
+                    *marker.surface(),
+                    color=color,
+                    opacity=alpha,
+                    position=marker.position,
+                    side="double",
+                    cast_shadow=False,
+                )
+                continue
             self._scene.add_icosphere(
                 f"/markers/{marker.name}",
                 marker.radius,
-                tuple(round(255 * value) for value in rgb),
+                color,
                 opacity=alpha,
                 position=marker.position,
                 cast_shadow=False,

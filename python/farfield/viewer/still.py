@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from farfield.viewer.raster import Canvas, shade
 from farfield.viewer.recording import HalfSpace, Recording
 
 SUPERSAMPLE = 2
+ELEVATION = math.radians(22.0)
 BACKGROUND = np.array([0.985, 0.988, 0.993])
 TILES = np.array([[0.925, 0.933, 0.949], [0.878, 0.890, 0.914]], dtype=np.float32)
 BAND = 64  # rows treated at a time, which bounds the memory
@@ -40,28 +42,34 @@ def render_png(
     frames: Sequence[int] | None = None,
     size: tuple[int, int] = (1200, 750),
     up: str = "z",
+    elevation: float = ELEVATION,
 ) -> None:
     """Write a picture of the recording at some frames (four evenly spread ones when None), the last one solid.
 
-    size: width and height [pixels]. Trails and markers are drawn; arrows are those of the last frame. The camera sees
+    size: width and height [pixels]. elevation: how far the camera looks down [rad]. Trails and markers are drawn; arrows are those of the last frame. The camera sees
     everything drawn at these frames. The file appears under its name only when it is complete.
     """
     from PIL import Image
 
-    image = render(recording, frames=frames, size=size, up=up)
+    image = render(recording, frames=frames, size=size, up=up, elevation=elevation)
     with atomic_path(Path(path)) as temporary:
         Image.fromarray(image).save(temporary, format="PNG", optimize=True)
 
 
 def render(
-    recording: Recording, *, frames: Sequence[int] | None = None, size: tuple[int, int] = (1200, 750), up: str = "z"
+    recording: Recording,
+    *,
+    frames: Sequence[int] | None = None,
+    size: tuple[int, int] = (1200, 750),
+    up: str = "z",
+    elevation: float = ELEVATION,
 ) -> np.ndarray:
     """The picture of `render_png` as an array (height, width, 3) of bytes."""
     width, height = size
     if width < 16 or height < 16:
         raise ValueError(f"picture size is {width} x {height}, expected at least 16 x 16 pixels")
     chosen = _check_frames(recording, frames)
-    camera = fit_camera(recording, up=up, aspect=width / height, frames=chosen)
+    camera = fit_camera(recording, up=up, aspect=width / height, frames=chosen, elevation=elevation)
     scale = SUPERSAMPLE
     light = _light(camera, up_vector(up))
     layers = _layers(recording, chosen, camera, (width * scale, height * scale), light)
@@ -140,8 +148,12 @@ def _layers(recording, frames, camera, size, light) -> list[tuple[np.ndarray, np
         arrows = np.concatenate(arrows)
         add(arrows, np.tile(ARROW_RGB, (len(arrows), 1)), 1.0)
     for marker in recording.markers:
-        ball = _ball(np.asarray(marker.position), marker.radius)
-        add(ball, np.tile(marker.rgba[:3], (len(ball), 1)), marker.rgba[3])
+        if marker.flat:
+            vertices, faces = marker.surface()
+            triangles = (vertices + marker.position)[faces]
+        else:
+            triangles = _ball(np.asarray(marker.position), marker.radius)
+        add(triangles, np.tile(marker.rgba[:3], (len(triangles), 1)), marker.rgba[3], shaded=not marker.flat)
     return layers
 
 
