@@ -34,10 +34,10 @@ MASS = 0.17  # [kg]
 REST_GAP = 1.5e-3  # between a resting ball and the ground, where repulsion carries it [m]
 FREQUENCY = {32: 2, 128: 4, 392: 7}  # triangles -> parts into which an edge of the octahedron is cut
 MOVED = 3.0 * RADIUS  # a target ball moves at least this far under the hidden shot [m]
-SHOT_SPEED = (1.5, 3.0)  # of the hidden shot and of samples [m/s]
+SHOT_SPEED = (1.2, 2.4)  # of the hidden shot and of samples [m/s]
 SHOT_OFFSET = 0.8  # the line of a shot passes the middle of the rack at most this far away [m]
 # Rounds of a ring: iterations, share of the starts that go on, length of steps.
-SCHEDULE = ((7, 1.0, 1.0), (9, 0.5, 1.0), (8, 0.25, 0.5), (10, 0.2, 0.2))
+SCHEDULE = ((3, 1.0, 2.5), (8, 0.5, 1.0), (8, 0.25, 0.5), (8, 0.2, 0.2))
 LARGEST_SPEED = 4.0  # of the cue ball [m/s]
 COLORS = {"cue": (0.85, 0.15, 0.15, 1.0), "target": (0.2, 0.65, 0.3, 1.0), "ball": (0.92, 0.9, 0.82, 1.0)}
 
@@ -53,7 +53,7 @@ class Billiards(Task):
 
     targets: int = option(1, "balls that have a place to go to", choices=(1, 2))
     start: str = option("ring", "where the search starts", choices=("ring", "single", "sampled"))
-    iterations: int = option(0, "Adam iterations; 0 means 34 for a ring and 400 else", least=0)
+    iterations: int = option(0, "Adam iterations; 0 means 27 for a ring and 400 else", least=0)
     steps: int = option(100, "time steps", above=0)
     dt: float = option(0.04, "time step [s]", above=0)
     radius: float = option(0.1, "balls have to end this near to their places [m]", above=0)
@@ -121,7 +121,7 @@ class Billiards(Task):
             search = Multistart(
                 objective,
                 [np.array([*place, 0.0, 0.0]) for place in places],
-                lambda: Adam(rates, groups=[[0, 1], [2, 3]]),
+                lambda: Adam(rates, betas=(0.0, 0.0), groups=[[0, 1], [2, 3]]),
                 rounds,
                 projection=inside,
             )
