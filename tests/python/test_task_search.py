@@ -10,9 +10,9 @@ import pytest
 
 import farfield as ff
 from farfield.differences import slope
-from farfield.tasks.gauss_newton import GaussNewtonOptions, damped_step, gauss_newton
+from farfield.tasks.gauss_newton import GaussNewton, GaussNewtonOptions, damped_step
 from farfield.tasks.losses import ReachLoss
-from farfield.tasks.multistart import Round, multistart, ring
+from farfield.tasks.multistart import Multistart, Polished, Round, ring
 from farfield.tasks.objective import Objective
 from farfield.tasks.optimizers import Adam
 from farfield.tasks.parameterizations import InitialState
@@ -70,19 +70,45 @@ def test_damped_steps():
     np.testing.assert_allclose(flat, [-1.0, 0.0])
 
 
+def run(driver) -> list[dict]:
+    """All rows of a driver."""
+    rows = []
+    while not driver.done:
+        rows.append(driver.advance())
+    assert len(rows) <= driver.total
+    return rows
+
+
+def resumed(make, after: int):
+    """A driver that was stopped after some iterations and taken up by a new one."""
+    first, second = make(), make()
+    for _ in range(after):
+        first.advance()
+    second.restore({key: np.array(value) for key, value in first.state().items()})
+    return second
+
+
 def test_gauss_newton_reaches_what_a_throw_can_reach():
     objective = shot([0.3, 0.4], radius=0.002)
-    start = np.array([-0.3, 0.2, 0.0, 0.0])
-    seen = []
-    result = gauss_newton(
-        objective, start, GaussNewtonOptions(iterations=20), progress=lambda k, value: seen.append(value)
-    )
-    assert result.value == 0.0
-    assert result.iterations == len(seen) == len(result.history) < 15
-    assert all(b <= a for a, b in zip(result.history, result.history[1:], strict=False))
-    again = objective.evaluate([result.x])[0]
-    assert again.value == result.value
+
+    def make() -> GaussNewton:
+        return GaussNewton(objective, np.array([-0.3, 0.2, 0.0, 0.0]), GaussNewtonOptions(iterations=20, trust=0.1))
+
+    driver = make()
+    rows = run(driver)
+    assert driver.here.value == rows[-1]["loss"] == 0.0
+    assert 3 <= len(rows) < 15
+    residuals = [row["residual"] for row in rows]
+    assert residuals == sorted(residuals, reverse=True)
+    inputs = driver.inputs()
+    box = objective.model.joint_q("box").start
+    np.testing.assert_array_equal(inputs["q0"][box : box + 2], driver.x[:2])
+    again = objective.evaluate([driver.x])[0]
+    assert again.value == 0.0
     assert objective.loss.distances(again.trajectory)[-1, 0] < 0.002
+    second = resumed(make, 2)
+    assert run(second) == rows[2:]
+    assert second.x.tobytes() == driver.x.tobytes()
 
 
 def test_gauss_newton_survives_rollouts_that_fail():
@@ -100,47 +126,72 @@ def test_gauss_newton_survives_rollouts_that_fail():
         return trajectories
 
     objective.simulate = watched
-    result = gauss_newton(objective, start, thrown)
+    driver = GaussNewton(objective, start, thrown)
+    run(driver)
     assert False in outcomes
-    assert result.trajectory.converged
-    assert result.value < first.value
+    assert driver.here.trajectory.converged
+    assert driver.here.value < first.value
     objective.max_iterations = 1
     with pytest.raises(ValueError, match="did not converge"):
-        gauss_newton(objective, start)
+        run(GaussNewton(objective, start))
 
 
 def starts(count: int = 4) -> list[np.ndarray]:
     return [np.array([*place, 0.0, 0.0]) for place in ring([0.5, 0.0], 0.8, count, phase=0.3)]
 
 
-def test_multistart_is_the_same_for_any_number_of_threads():
-    runs = []
+def test_multistart_is_the_same_for_any_number_of_threads_and_keeps_the_best():
+    histories, drivers = [], []
     for threads in (1, 2):
         objective = shot([0.3, 0.4], radius=0.001, threads=threads)
-        runs.append(multistart(objective, starts(), lambda: Adam(0.05), [Round(4, 4), Round(3, 1)]))
-    one, two = runs
-    assert one.best.x.tobytes() == two.best.x.tobytes()
-    assert [run.history for run in one.starts] == [run.history for run in two.starts]
-    assert sorted(len(run.history) for run in one.starts) == [4, 4, 4, 7]
-    assert one.best.value == min(min(run.history) for run in one.starts)
-    longest = next(run for run in one.starts if len(run.history) == 7)
-    assert min(longest.history[:4]) == min(min(run.history[:4]) for run in one.starts)
+        drivers.append(Multistart(objective, starts(), lambda: Adam(0.05), [Round(4, 4), Round(3, 1)]))
+        histories.append(run(drivers[-1]))
+    one, two = histories
+    assert one == two
+    assert drivers[0].ranking[0].best_x.tobytes() == drivers[1].ranking[0].best_x.tobytes()
+    assert [len(row["losses"]) for row in one] == [4, 4, 4, 4, 1, 1, 1]
+    early = {k: min(row["losses"][k] for row in one[:4]) for k in one[0]["losses"]}
+    (kept,) = one[-1]["losses"]
+    assert kept == min(early, key=early.get)
+    assert one[-1]["loss"] == min(min(row["losses"].values()) for row in one)
+    assert objective.evaluate([drivers[0].ranking[0].best_x])[0].value == one[-1]["loss"]
 
 
 def test_multistart_stops_at_the_first_success_and_keeps_to_its_set():
-    objective = shot([0.5, 0.9], radius=0.3)
+    objective = shot([0.5, 1.2], radius=0.1)
     out = Outside([0.5, 0.0], 0.75, [0, 1])
-    result = multistart(objective, starts(), lambda: Adam(0.1), [Round(40, 4)], projection=out)
-    assert result.best.value == 0.0
-    assert result.iterations < 40
-    assert objective.rollouts == 4 * result.iterations
-    assert all(np.hypot(run.x[0] - 0.5, run.x[1]) >= 0.75 - 1e-12 for run in result.starts)
+    driver = Multistart(objective, starts(), lambda: Adam(0.1), [Round(40, 4)], projection=out)
+    rows = run(driver)
+    assert rows[-1]["loss"] == 0.0
+    assert 1 < len(rows) < 40
+    assert objective.rollouts == 4 * len(rows)
+    assert all(np.hypot(start.x[0] - 0.5, start.x[1]) >= 0.75 - 1e-12 for start in driver.starts)
 
 
 def test_multistart_gives_up_what_never_converged():
     objective = shot([0.5, 0.9], max_iterations=1)
-    result = multistart(objective, starts(), lambda: Adam(0.1), [Round(5, 4)])
-    assert result.best is None
-    assert result.iterations == 1
+    driver = Multistart(objective, starts(), lambda: Adam(0.1), [Round(5, 4)])
+    rows = run(driver)
+    assert len(rows) == 1
+    assert rows[0]["loss"] == float("inf")
     with pytest.raises(ValueError, match="no starts"):
-        multistart(objective, [], lambda: Adam(0.1), [Round(5, 4)])
+        Multistart(objective, [], lambda: Adam(0.1), [Round(5, 4)])
+
+
+@pytest.mark.parametrize("after", [1, 3, 4])
+def test_polish_finishes_the_search_and_resumes_bit_for_bit(after):
+    """Two iterations of a short-sighted search cannot arrive; Gauss-Newton from its best does. Stopped in the search, at its end, in the polish."""
+    objective = shot([0.3, 0.4], radius=0.002)
+
+    def make() -> Polished:
+        search = Multistart(objective, starts(3), lambda: Adam(0.01), [Round(2, 3), Round(1, 2)])
+        return Polished(search, GaussNewtonOptions(iterations=15, trust=0.3), count=2)
+
+    whole = make()
+    rows = run(whole)
+    assert rows[2]["loss"] > 0.1
+    assert rows[-1]["loss"] == 0.0
+    second = resumed(make, after)
+    assert run(second) == rows[after:]
+    for key, value in whole.inputs().items():
+        assert value.tobytes() == second.inputs()[key].tobytes()

@@ -16,6 +16,7 @@ from farfield.tasks.methods import Adjoint
 from farfield.tasks.push import Push
 from farfield.tasks.task import with_options
 from farfield.viewer import load_recording
+from farfield.viewer.recording import FIELD, FORCES
 
 QUICK = ("--set", "frames=4", "--set", "horizon=5", "--set", "first_iterations=3", "--iterations", "2")
 
@@ -294,6 +295,40 @@ def test_a_new_run_in_an_old_folder_starts_afresh(whole, tmp_path):
     assert run_push(tmp_path / "run", "--seed", "4") == 1
     assert run_push(tmp_path / "run") == 1
     same_bits(whole, RunDir.open(tmp_path / "run"))
+
+
+def test_a_study_tells_how_many_seeds_succeed_and_repeats_nothing(slider, tmp_path, capfd, monkeypatch):
+    command = ["study", slider, "--seeds", 2, "--contact", "none", "--out", tmp_path / "study"]
+    assert exit_code(*command, "--json") == 0
+    output = capfd.readouterr()
+    summary = json.loads(output.out)
+    assert summary["successes"] == summary["seeds"] == 2
+    assert [result["seed"] for result in summary["results"]] == [0, 1]
+    assert json.loads((tmp_path / "study" / "study.json").read_text()) == summary
+    assert "slide: 2 of 2 seeds" in output.err
+    monkeypatch.setattr(RecedingHorizon, "advance", None)  # nothing is computed again
+    assert exit_code(*command, "--json", "--quiet") == 0
+    assert json.loads(capfd.readouterr().out) == summary
+    assert exit_code(*command, "--set", "frames=3") == 2
+    assert "holds a run with other options" in capfd.readouterr().err
+
+
+def test_a_run_shows_target_paths_forces_and_field(whole, tmp_path, capsys):
+    recording = load_recording(whole.file("recording.npz"))
+    assert [marker.flat for marker in recording.markers] == [False, True]
+    assert set(recording.trails) == {"rod path", "box path"}
+    forces, field = recording.arrows[FORCES], recording.arrows[FIELD]
+    assert all(len(arrows) == 2 for arrows in forces)  # rod and box
+    rise = forces[-1][1, 1] - forces[-1][1, 0]
+    assert rise[2] > 0.9 * np.linalg.norm(rise)  # the ground carries the box
+    start, end = field[0][:, 0], field[0][:, 1]
+    box = recording.poses[0, 2, :2]
+    outwards = ((end - start)[:, :2] * (start[:, :2] - box)).sum(axis=1)
+    assert len(start) > 100 and np.mean(outwards > 0) > 0.99  # the box pushes the rod away everywhere
+    assert exit_code("view", whole.path, "--png", tmp_path / "still.png", "--frames", "0,4", "--elevation", "40") == 0
+    assert (tmp_path / "still.png").stat().st_size > 5_000
+    assert exit_code("view", whole.path, "--png", tmp_path / "still.png", "--frames", "0,x") == 2
+    assert "expected whole numbers with commas" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seed", range(6))

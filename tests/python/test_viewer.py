@@ -46,7 +46,10 @@ def make_recording(frames=120, dt=1 / 30, *, arrows=True):
         half_spaces=[HalfSpace(0)],
         arrows={"contact forces": forces} if arrows else {},
         trails={"box path": poses[:, 1, :3]},
-        markers=[Marker("target", (1.2, 0.0, 0.3), 0.1, (0.1, 0.8, 0.2, 0.5))],
+        markers=[
+            Marker("target", (1.2, 0.0, 0.3), 0.1, (0.1, 0.8, 0.2, 0.5)),
+            Marker("place", (1.2, 0.0, 0.002), 0.2, (0.1, 0.8, 0.2, 0.5), flat=True),
+        ],
     )
 
 
@@ -164,6 +167,28 @@ def test_viewer_serves_timeline_toggles_and_loss(page):
             time.sleep(0.5)
             player.advance(0.2)
         assert frame == player.frame
+
+
+def test_replay_shows_the_loss_and_hides_what_it_should(page, tmp_path):
+    file = tmp_path / "replay.html"
+    write_replay(file, make_recording(), loss=[4.0, float("nan"), 0.2, 0.0], hidden=["contact forces", "box path"])
+    page.page.goto(file.as_uri())
+    assert page.page.inner_text("#loss").strip() == "loss over 4 iterations: 4 to 0"
+    line = page.page.locator("#loss polyline").get_attribute("points").split()
+    heights = [float(point.split(",")[1]) for point in line]
+    assert heights[0] == 0.0 and heights[-1] == max(heights) > 80.0
+    page.screenshot_where(shows_bodies, "the bodies")
+    assert page.errors == []
+
+
+def test_a_toggle_may_start_off(page):
+    from farfield.viewer.server import open_player
+
+    with open_player(make_recording(), port=0, hidden=["contact forces"]) as (_, address):
+        page.page.goto(address)
+        ticked = "label => document.getElementById(label.htmlFor).checked"
+        assert page.page.locator("label", has_text="contact forces").first.evaluate(ticked) is False
+        assert page.page.locator("label", has_text="box path").first.evaluate(ticked) is True
 
 
 def test_viewer_offers_only_what_the_recording_has(page):
@@ -286,6 +311,21 @@ def test_still_picture_shows_every_moment_whole(tmp_path):
     border = np.concatenate([image[0], image[-1], image[:, 0], image[:, -1]]).astype(int)
     assert (border.max(axis=1) - border.min(axis=1)).max() < 25
     assert [entry.name for entry in tmp_path.iterdir()] == ["still.png"]
+
+
+def test_a_flat_marker_is_a_disc_on_the_ground():
+    def green(flat):
+        poses = np.tile([0.0, 0, 0, 1, 0, 0, 0], (1, 1, 1))
+        marker = Marker("place", (0.0, 0.0, 0.01), 0.5, (0.0, 1.0, 0.0, 1.0), flat=flat)
+        recording = Recording(dt=0.1, poses=poses, names=["world"], half_spaces=[HalfSpace(0)], markers=[marker])
+        image = render(recording, size=(200, 200), elevation=np.radians(30)).astype(int)
+        rows, columns = np.nonzero((image[..., 1] > 120) & (image[..., 0] < 60))
+        return np.ptp(rows) + 1, np.ptp(columns) + 1
+
+    height, width = green(True)
+    assert 0.35 < height / width < 0.65  # sin 30 degrees, seen in perspective
+    height, width = green(False)
+    assert height / width > 0.65  # the upper half of a ball
 
 
 def test_nearer_triangle_wins_in_either_order():

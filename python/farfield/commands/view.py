@@ -55,7 +55,8 @@ def run(args: argparse.Namespace) -> int:
     def announce(address: str) -> None:
         print(f"{address}  (Ctrl-C ends)", file=sys.stderr, flush=True)
 
-    serve(recording, port=args.port, title=title, loss=losses(folder.read_metrics()), announce=announce)
+    loss = losses(folder.read_metrics())
+    serve(recording, port=args.port, title=title, loss=loss, hidden=[FIELD], announce=announce)
     return 0
 
 

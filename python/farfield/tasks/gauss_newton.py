@@ -8,8 +8,9 @@ where S holds the ``scale`` of every unknown. Several dampings are tried at once
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,18 +29,6 @@ class GaussNewtonOptions:
     scale: float | np.ndarray = 1.0  #: natural size of a step of each unknown
     candidates: int = 2  #: trust radii tried at once, each a quarter of the one before
     smallest_trust: float = 1e-6  #: gives up below
-
-
-@dataclass
-class GaussNewtonResult:
-    """The best iterate."""
-
-    x: np.ndarray
-    value: float  #: the loss
-    residual: float  #: |r|^2
-    trajectory: ff.Trajectory
-    iterations: int
-    history: list[float] = field(default_factory=list)  #: |r|^2 after every iteration
 
 
 def damped_step(
@@ -66,64 +55,107 @@ def damped_step(
     return d * scale
 
 
-def gauss_newton(
-    objective: Objective,
-    x: np.ndarray,
-    options: GaussNewtonOptions | None = None,
-    *,
-    projection: Projection | None = None,
-    done: Callable[[float, ff.Trajectory], bool] = lambda value, trajectory: value <= 0.0,
-    progress: Callable[[int, float], None] = lambda iteration, value: None,
-) -> GaussNewtonResult:
-    """Improves x until ``done(loss, trajectory)``, the trust region vanishes, or iterations run out. Only better points are accepted.
+class GaussNewton:
+    """The driver of a Gauss-Newton search from x: one iteration is one batch of candidates. Only better points are accepted.
 
-    ``objective.loss`` needs ``residuals`` and ``residual_partials``. Raises ValueError when the rollout of x does not converge.
+    Ends when ``loss`` is zero, when the trust region vanishes, or after ``options.iterations``. ``objective.loss`` needs ``residuals`` and
+    ``residual_partials``. Raises ValueError when the rollout of x does not converge.
     """
-    options = options or GaussNewtonOptions()
-    x = np.array(x, dtype=float)
-    trajectory = objective.simulate([x])[0]
-    if not trajectory.converged:
-        raise ValueError("gauss_newton: the rollout of the start did not converge, expected a converged one")
-    residual = objective.loss.residuals(trajectory)
-    best = GaussNewtonResult(x, objective.loss(trajectory)[0], float(residual @ residual), trajectory, 0)
-    scale = np.broadcast_to(np.asarray(options.scale, dtype=float), x.shape).ravel()
-    trust, jacobian = options.trust, None
-    while best.iterations < options.iterations and trust >= options.smallest_trust:
-        if done(best.value, best.trajectory):
-            break
-        if jacobian is None:
-            jacobian, residual = (
-                objective.jacobian(best.x, best.trajectory),
-                objective.loss.residuals(best.trajectory),
-            )
-        radii = [trust * 0.25**k for k in range(options.candidates)]
-        points = []
-        for radius in radii:
-            step = damped_step(jacobian, residual, damping=options.damping, scale=scale, trust=radius)
-            point = best.x + step.reshape(x.shape)
-            points.append(point if projection is None else projection.project(point))
-        best.iterations += 1
-        found, radius = _best_of(objective, points, radii)
-        if found is not None and found.residual < best.residual:
+
+    def __init__(
+        self,
+        objective: Objective,
+        x: np.ndarray,
+        options: GaussNewtonOptions | None = None,
+        *,
+        projection: Projection | None = None,
+    ) -> None:
+        self.objective, self.options, self.projection = objective, options or GaussNewtonOptions(), projection
+        self.x, self.trust, self.iterations = np.array(x, dtype=float), self.options.trust, 0
+        self.total = self.options.iterations
+        self._here: Point | None = None
+        self._jacobian: np.ndarray | None = None
+
+    @property
+    def here(self) -> Point:
+        """The best point so far. After a restore its rollout is computed anew, to the same bits."""
+        if self._here is None:
+            self._here = Point.at(self.objective, self.x, self.objective.simulate([self.x])[0])
+            if self._here is None:
+                raise ValueError("GaussNewton: the rollout of the start did not converge, expected a converged one")
+        return self._here
+
+    @property
+    def done(self) -> bool:
+        """Nothing is left to do."""
+        over = self.iterations >= self.total or self.trust < self.options.smallest_trust
+        return over or self.here.value <= 0.0
+
+    def advance(self) -> dict[str, Any]:
+        """One iteration."""
+        here, before = self.here, self.objective.rollouts
+        if self._jacobian is None:
+            self._jacobian = self.objective.jacobian(here.x, here.trajectory)
+        radii = [self.trust * 0.25**k for k in range(self.options.candidates)]
+        points = [self._candidate(radius) for radius in radii]
+        trajectories = self.objective.simulate(points)
+        tried = [Point.at(self.objective, *each) for each in zip(points, trajectories, strict=True)]
+        found = [(point.square, k) for k, point in enumerate(tried) if point is not None]
+        gradient = float(np.linalg.norm(2.0 * self._jacobian.T @ here.residual))
+        if found and min(found)[0] < here.square:
+            best = min(found)[1]
             # Twice the radius that worked: one that was too long shrinks the region, one that fitted lets it grow.
-            trust, jacobian = 2.0 * radius, None
-            best.x, best.value, best.residual, best.trajectory = found.x, found.value, found.residual, found.trajectory
+            self.trust, self._here, self._jacobian = 2.0 * radii[best], tried[best], None
+            self.x = self._here.x
         else:
-            trust = 0.25 * radii[-1]
-        best.history.append(best.residual)
-        progress(best.iterations, best.value)
-    return best
+            self.trust = 0.25 * radii[-1]
+        self.iterations += 1
+        return {
+            "loss": self.here.value,
+            "gradient_norm": gradient,
+            "min_gap": self.here.trajectory.min_gap,
+            "steps": (self.objective.rollouts - before) * self.here.trajectory.num_steps,
+            "residual": float(np.sqrt(self.here.square)),
+        }
+
+    def _candidate(self, radius: float) -> np.ndarray:
+        scale = np.broadcast_to(np.asarray(self.options.scale, dtype=float), self.x.shape).ravel()
+        step = damped_step(self._jacobian, self.here.residual, damping=self.options.damping, scale=scale, trust=radius)
+        point = self.x + step.reshape(self.x.shape)
+        return point if self.projection is None else self.projection.project(point)
+
+    def inputs(self) -> dict[str, np.ndarray]:
+        """Rollout inputs of the best point."""
+        return self.objective.parameterization.decode(self.x)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything that later iterations depend on."""
+        return {"x": self.x.copy(), "trust": np.array(self.trust), "iterations": np.array(self.iterations)}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Continues, bit for bit, where ``state`` was taken."""
+        self.x, self.trust = np.array(state["x"], dtype=float), float(state["trust"])
+        self.iterations = int(state["iterations"])
+        self._here = self._jacobian = None
 
 
-def _best_of(
-    objective: Objective, points: list[np.ndarray], radii: list[float]
-) -> tuple[GaussNewtonResult | None, float]:
-    best, chosen = None, radii[-1]
-    for point, radius, trajectory in zip(points, radii, objective.simulate(points), strict=True):
+@dataclass
+class Point:
+    """A converged rollout and how far it misses."""
+
+    x: np.ndarray
+    value: float  #: the loss
+    residual: np.ndarray
+    trajectory: ff.Trajectory
+
+    @property
+    def square(self) -> float:
+        """|r|^2"""
+        return float(self.residual @ self.residual)
+
+    @classmethod
+    def at(cls, objective: Objective, x: np.ndarray, trajectory: ff.Trajectory) -> Point | None:
+        """None when the rollout did not converge."""
         if not trajectory.converged:
-            continue
-        residual = objective.loss.residuals(trajectory)
-        square = float(residual @ residual)
-        if best is None or square < best.residual:
-            best, chosen = GaussNewtonResult(point, objective.loss(trajectory)[0], square, trajectory, 0), radius
-    return best, chosen
+            return None
+        return cls(x, objective.loss(trajectory)[0], objective.loss.residuals(trajectory), trajectory)

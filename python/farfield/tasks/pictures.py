@@ -14,7 +14,7 @@ from farfield.tasks.parameterizations import additive_coordinates
 from farfield.tasks.task import Problem
 from farfield.viewer.recording import FIELD, FORCES, Recording, record, save_recording
 
-ARROW = 0.3  # longest arrow of the contact forces [m]
+ARROW = 0.4  # of a contact force that is usual in the motion [m]
 FIELD_EVERY = 10  # frames between two force fields
 FIELD_SIDE, FIELD_REACH = 13, 0.9  # points per side of the grid, and its half width around the probe's partner [m]
 
@@ -51,17 +51,21 @@ def make_recording(problem: Problem, contact: Any, trajectory: ff.Trajectory) ->
 
 
 def contact_forces(contact: Any, trajectory: ff.Trajectory) -> list[np.ndarray]:
-    """Net contact force on every body but the world at every frame, from its origin; the square root of its size as length."""
+    """Net contact force on every body but the world at every frame, drawn from its origin.
+
+    Arrows grow with the square root of the force: a force as large as is usual in this motion has 0.4 m, none more than twice that.
+    """
     model, parameters = trajectory.model, trajectory.parameters
     poses = trajectory.poses()
     forces = np.array([-contact.evaluate(model, parameters, q).wrench[1:, :3] for q in trajectory.q])
     sizes = np.linalg.norm(forces, axis=2, keepdims=True)
-    largest = sizes.max(initial=0.0)
-    if largest == 0.0:
+    usual = float(np.median(sizes.max(axis=1)))
+    if usual == 0.0:
         return [np.zeros((0, 2, 3)) for _ in poses]
     unit = np.divide(forces, sizes, out=np.zeros(forces.shape), where=sizes > 0.0)
     starts = poses[:, 1:, :3]
-    return list(np.stack([starts, starts + ARROW * np.sqrt(sizes / largest) * unit], axis=2))
+    lengths = ARROW * np.minimum(np.sqrt(sizes / usual), 2.0)
+    return list(np.stack([starts, starts + lengths * unit], axis=2))
 
 
 def force_field(contact: Any, trajectory: ff.Trajectory, probe: str) -> list[np.ndarray]:

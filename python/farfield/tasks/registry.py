@@ -15,6 +15,7 @@ from farfield.tasks.task import Task
 # Name -> module and class. A file of one's own needs no entry: `farfield run path/to/task.py`.
 TASKS = {
     "push": "farfield.tasks.push:Push",
+    "billiards": "farfield.tasks.billiards:Billiards",
 }
 
 # Name -> class with the interface of farfield.tasks.methods.Adjoint: same arguments, simulate, evaluate and roll.

@@ -29,9 +29,10 @@ class Player:
         *,
         loss: Sequence[float] | None = None,
         up: str = "z",
+        hidden: Sequence[str] = (),
     ) -> None:
         self._recording = recording
-        self._stage = Stage(server, recording, up=up)
+        self._stage = Stage(server, recording, up=up, hidden=hidden)
         self._lock = threading.Lock()
         self._time = 0.0
         self._shown = 0
@@ -44,7 +45,7 @@ class Player:
         self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1x")
         self._timeline.on_update(self._moved_by_user)
         for name in (*recording.arrows, *recording.trails):
-            self._add_toggle(gui, name)
+            self._add_toggle(gui, name, shown=name not in hidden)
         if loss is not None and len(loss) > 1:
             _add_loss(gui, np.asarray(loss, dtype=float))
 
@@ -78,8 +79,8 @@ class Player:
             self._playing.value = False
             self._show(self._time)
 
-    def _add_toggle(self, gui: viser.GuiApi, name: str) -> None:
-        toggle = gui.add_checkbox(name, True)
+    def _add_toggle(self, gui: viser.GuiApi, name: str, *, shown: bool) -> None:
+        toggle = gui.add_checkbox(name, shown)
 
         @toggle.on_update
         def _(_event: viser.GuiEvent) -> None:
@@ -123,14 +124,18 @@ def serve(
     loss: Sequence[float] | None = None,
     title: str = "Farfield",
     up: str = "z",
+    hidden: Sequence[str] = (),
     announce: Callable[[str], None] | None = None,
 ) -> None:
     """Show a recording in the browser until interrupted with Ctrl-C.
 
     port: 0 takes any free one; a taken port moves on to the next. loss: one value per iteration, drawn as a curve.
-    announce: called once with the address.
+    hidden: arrows and trails whose toggle is off at first. announce: called once with the address.
     """
-    with open_player(recording, port=port, host=host, title=title, loss=loss, up=up) as (player, address):
+    with open_player(recording, port=port, host=host, title=title, loss=loss, up=up, hidden=hidden) as (
+        player,
+        address,
+    ):
         if announce is not None:
             announce(address)
         with contextlib.suppress(KeyboardInterrupt):
