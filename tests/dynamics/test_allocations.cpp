@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file  A warm step and its vjp take nothing from the heap. Counts operator new and malloc-backed Eigen storage.
+/// @file  A warm step and its vjp take nothing from the heap, with and without contact. Counts operator new, also for aligned types,
+///        and Eigen's storage.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 #include <new>
 
 #include "farfield/dynamics/implicit_step.hpp"
+#include "support/contact_rollouts.hpp"
 #include "support/test_scenes.hpp"
 
 #if defined(__has_feature)
@@ -16,10 +18,12 @@
 #define FARFIELD_HAS_SANITIZER 0
 #endif
 
-// The sanitizers bring their own allocator. Elsewhere, malloc of the C library is wrapped: Eigen allocates through it, and so does
+// The sanitizers bring their own allocator. Elsewhere, those of the C library are wrapped: Eigen allocates through them, and so does
 // the default operator new.
 #if !FARFIELD_HAS_SANITIZER && defined(__GLIBC__)
 extern "C" void* __libc_malloc(std::size_t size) noexcept;
+extern "C" void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept;
+extern "C" void* __libc_realloc(void* block, std::size_t size) noexcept;
 
 namespace {
 thread_local bool counting = false;
@@ -29,6 +33,15 @@ thread_local long allocations = 0;
 extern "C" void* malloc(std::size_t size) noexcept {
     if (counting) ++allocations;
     return __libc_malloc(size);
+}
+
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+    if (counting) ++allocations;
+    return __libc_memalign(alignment, size);
+}
+extern "C" void* realloc(void* block, std::size_t size) noexcept {
+    if (counting) ++allocations;
+    return __libc_realloc(block, size);
 }
 
 namespace farfield {
@@ -66,7 +79,73 @@ long count_allocations(const Scene& scene) {
     return allocations;
 }
 
+/// Allocations of a rollout and of its way back, [0] the first time, [1] when both have been done before with the same memories.
+struct ContactCount {
+    long forward[2] = {0, 0}, backward[2] = {0, 0};
+    double friction = 0.0;  ///< gradient by the friction coefficients
+};
+ContactCount count_contact_allocations(const Scene& scene, const Eigen::VectorXd& v0, int steps) {
+    const std::shared_ptr<const Model> model = build_model(scene);
+    const Parameters parameters = model->default_parameters();
+    const ContactSetup setup = testing::long_range(*model);
+    const StepContext context{.model = *model,
+                              .parameters = parameters,
+                              .contact = setup.potential.get(),
+                              .filter = setup.filter.get(),
+                              .options = {.dt = 0.01}};
+    StepMemory there = make_memory(context), back = make_memory(context);
+    StepScratch scratch;
+    StepBars bars;
+    Parameters gradient = zero_parameters(*model);
+    const StepInput input{model->default_control(), {}};
+    std::vector<State> states(static_cast<std::size_t>(steps) + 1, model->default_state());
+    states[0].v = v0;
+    Eigen::VectorXd q_bar(model->num_dofs()), v_bar(model->num_dofs());
+    ContactCount count;
+    for (const int warm : {0, 1}) {
+        allocations = 0;
+        counting = true;
+        int unconverged = 0;
+        for (std::size_t k = 0; k + 1 < states.size(); ++k) {
+            const StepReport report = implicit_step(context, states[k], input, there, scratch, states[k + 1]);
+            if (report.status != StepStatus::Converged) ++unconverged;
+        }
+        counting = false;
+        REQUIRE(unconverged == 0);
+        count.forward[warm] = allocations;
+        allocations = 0;
+        q_bar.setOnes();
+        v_bar.setZero();
+        counting = true;
+        for (std::size_t k = states.size() - 1; k > 0; --k) {
+            implicit_step_vjp(context, states[k - 1], input, states[k], q_bar, v_bar, back, scratch, bars, gradient);
+            q_bar = bars.q;
+            v_bar = bars.v;
+        }
+        counting = false;
+        count.backward[warm] = allocations;
+    }
+    count.friction = gradient.friction.norm();
+    return count;
+}
+
 }  // namespace
+
+TEST_CASE("steps and their vjp do not allocate once warm, in contact and with friction") {
+    Scene scene;
+    testing::add_ground(scene);
+    testing::add_free_box(scene, "box", {0.2, 0.2, 0.1}, 1.0, {0.0, 0.0, 0.102});
+    testing::add_free_box(scene, "rod", {0.03, 0.03, 0.2}, 0.5, {0.25, 0.02, 0.21});
+    testing::add_free_mesh(scene, "ball", make_sphere(0.1), {0.0, 0.35, 0.105});
+    Eigen::VectorXd v0 = Eigen::VectorXd::Zero(18);
+    v0[0] = 0.8, v0[5] = 1.0, v0[13] = -1.0;  // the box slides and spins towards the rod, the ball towards the box
+    const ContactCount count = count_contact_allocations(scene, v0, 30);
+    CHECK(count.forward[0] > 0);
+    CHECK(count.backward[0] > 0);
+    CHECK(count.forward[1] == 0);
+    CHECK(count.backward[1] == 0);
+    CHECK(count.friction > 0.0);
+}
 
 TEST_CASE("steps and their vjp do not allocate once warm") {
     counting = true;

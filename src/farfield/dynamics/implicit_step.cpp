@@ -190,8 +190,10 @@ void solve_adjoint(const Reduction& reduction, StepScratch& s) {
     if (s.cholesky.compute(lower)) {
         s.cholesky.solve_in_place(s.reduced_bar);
     } else {
-        const Eigen::MatrixXd symmetric = lower.selfadjointView<Eigen::Lower>();
-        s.reduced_bar = symmetric.partialPivLu().solve(s.reduced_bar).eval();
+        s.product = lower.selfadjointView<Eigen::Lower>();
+        s.lu.compute(s.product);
+        s.direct = s.reduced_bar;
+        s.reduced_bar = s.lu.solve(s.direct);
     }
     if (reduction.identity) {
         s.lambda = s.reduced_bar;

@@ -24,6 +24,7 @@ class StepScratch {
     IncrementalPotential::Bars products;
     Eigen::MatrixXd reduced_hessian, full_hessian, product;
     TreeCholesky cholesky;
+    Eigen::PartialPivLU<Eigen::MatrixXd> lu;  ///< of the adjoint where the Hessian is not positive definite
 };
 
 /// Solves for `next`. Sizes are checked by the caller once per rollout.

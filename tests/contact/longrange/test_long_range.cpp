@@ -126,6 +126,40 @@ TEST_CASE("long range: vjp agrees with differences") {
     MESSAGE("worst error by the previous pose " << worst.previous << " in " << worst.rubbing << " scenes");
 }
 
+TEST_CASE("long range: a vjp that finds the step evaluated agrees with one that evaluates it") {
+    Random random(13);
+    double worst = 0.0;
+    for (int round = 0; round < 20; ++round) {
+        const Scene scene = random_scene(random, round % 2 == 0, 0.3);
+        const LongRange model(scene.geometry, varied_options(round));
+        const auto count = static_cast<Eigen::Index>(scene.poses.size());
+        Parameters parameters;
+        parameters.weight = 1e-3;
+        parameters.friction = Eigen::VectorXd::Constant(count, round % 3 == 0 ? 0.0 : 0.5);
+        const auto memory = model.make_memory(), other = model.make_memory();
+        std::vector<Vector6d> twists(scene.poses.size());
+        Poses start = scene.poses;
+        for (int step = 0; step < 3; ++step) {
+            for (Vector6d& twist : twists) twist = normal_vector(random, 6);
+            const Poses end = moved(start, 1e-3 * normal_vector(random, 6 * count));
+            ContactDerivatives d;
+            contact::ContactGradient kept, fresh;
+            model.begin_step(start, 0.01, parameters, *memory);
+            model.derivatives(end, parameters, *memory, d);
+            model.vjp(end, start, 0.01, parameters, *memory, twists, kept);
+            other->restore(memory->save());
+            model.vjp(end, start, 0.01, parameters, *other, twists, fresh);
+            const Eigen::VectorXd x = stacked(kept.previous_wrench), y = stacked(fresh.previous_wrench);
+            worst = std::max(worst, (x - y).norm() / std::max(y.norm(), 1e-12 * stacked(d.wrench).norm()));
+            CHECK((kept.friction - fresh.friction).norm() <= 1e-8 * fresh.friction.norm());
+            CHECK(kept.weight == doctest::Approx(fresh.weight).epsilon(1e-10));
+            start = end;
+        }
+    }
+    CHECK(worst < 1e-7);
+    MESSAGE("worst difference " << worst);
+}
+
 TEST_CASE("long range: derivatives inside a band and just beside both of its ends") {
     // One triangle each: one pair of nodes, so d1 and d2 are known.
     Random random(13);

@@ -85,6 +85,59 @@ TEST_CASE("plane lanes: energy, gradient and Hessian are those of the scalar pla
     CHECK(most_warm <= 2);
 }
 
+TEST_CASE("plane lanes: adjoints are those of the scalar planes") {
+    Random random(44);
+    double worst_load = 0.0, worst_point = 0.0, worst_normal = 0.0, worst_body = 0.0;
+    for (int round = 0; round < 300; ++round) {
+        // Far above the smoothing speed the plane's motion is hardly determined along the slip.
+        const double speed = std::pow(10.0, uniform(random, -5.0, -1.0)), dt = 0.01;
+        const SlipModel model{dt, 2.5e-7, round % 3 == 0 ? 1e-3 : 0.0};
+        std::vector<RandomPlane> planes;
+        for (int k = 0; k <= round % 11; ++k) planes.push_back(random_plane(random, round % 2 == 0));
+        const BodyMotion a = random_motion(random, speed, dt), b = random_motion(random, speed, dt);
+        const Vector6d twist_a = normal_vector(random, 6), twist_b = normal_vector(random, 6);
+        PlaneBatch batch = batch_of(planes);
+        static_cast<void>(solve_planes(batch, a, b, model, kPlaneTolerance));
+        std::vector<PlaneAdjointChunk> chunks;
+        PlaneAdjointSums sums;
+        planes_vjp(batch, a, b, model, twist_a, twist_b, chunks, sums);
+        FrictionAdjoint expected;
+        for (std::size_t k = 0; k < planes.size(); ++k) {
+            std::array<FrictionPoint, 6> points;
+            const FrictionAdjoint one =
+                friction_vjp({planes[k].normal, planes[k].points, 3}, a, b, model, twist_a, twist_b, points);
+            expected.phi += one.phi;
+            expected.previous_a += one.previous_a;
+            expected.previous_b += one.previous_b;
+            const PlaneAdjointChunk& chunk = chunks[k / kChunkPlanes];
+            const std::size_t lane = k % kChunkPlanes;
+            const auto row3 = [&](const double(*rows)[kChunkPlanes]) {
+                return Vector3d(rows[0][lane], rows[1][lane], rows[2][lane]);
+            };
+            double largest = 0.0, largest_load = 0.0;
+            for (const FrictionPoint& point : points) {
+                largest = std::max(largest, point.position.norm());
+                largest_load = std::max(largest_load, std::abs(point.load));
+            }
+            for (std::size_t m = 0; m < 6; ++m) {
+                const double point = (row3(&chunk.position[3 * m]) - points[m].position).norm() / largest;
+                worst_point = std::max(worst_point, point);
+                worst_load = std::max(worst_load, std::abs(chunk.load[m][lane] - points[m].load) / largest_load);
+            }
+            worst_normal = std::max(worst_normal, (row3(chunk.normal) - one.normal).norm() / one.normal.norm());
+        }
+        worst_body = std::max(worst_body, std::abs(sums.phi / expected.phi - 1.0));
+        worst_body = std::max(worst_body, (sums.previous_a - expected.previous_a).norm() / expected.previous_a.norm());
+        worst_body = std::max(worst_body, (sums.previous_b - expected.previous_b).norm() / expected.previous_b.norm());
+    }
+    MESSAGE("worst relative difference: loads " << worst_load << ", points " << worst_point << ", normals "
+                                                << worst_normal << ", bodies " << worst_body);
+    CHECK(worst_load < 1e-7);
+    CHECK(worst_point < 1e-7);
+    CHECK(worst_normal < 1e-7);
+    CHECK(worst_body < 1e-7);
+}
+
 TEST_CASE("plane lanes: a plane's bits do not depend on its neighbours, its place or the size of the batch") {
     Random random(42);
     const SlipModel model{0.01, 2.5e-7, 0.0};
@@ -125,6 +178,15 @@ TEST_CASE("plane lanes: idle planes and planes whose points coincide") {
     CHECK(one.energy == two.energy);
     CHECK(one.gradient == two.gradient);
     CHECK(one.hessian == two.hessian);
+    const Vector6d twist_a = normal_vector(random, 6), twist_b = normal_vector(random, 6);
+    std::vector<PlaneAdjointChunk> chunks;
+    PlaneAdjointSums adjoint_one, adjoint_two;
+    planes_vjp(alone, a, b, model, twist_a, twist_b, chunks, adjoint_one);
+    planes_vjp(both, a, b, model, twist_a, twist_b, chunks, adjoint_two);
+    CHECK(adjoint_one.phi == adjoint_two.phi);
+    CHECK(adjoint_one.previous_a == adjoint_two.previous_a);
+    for (const auto& row : chunks[0].position) CHECK(row[0] == 0.0);
+    for (const auto& row : chunks[0].load) CHECK(row[0] == 0.0);
     CHECK(three.energy ==
           doctest::Approx(friction_energy({point.normal, point.points, 3}, a, b, model)).epsilon(1e-12));
     CHECK(three.hessian.allFinite());

@@ -7,7 +7,6 @@
 /// per unit of weight and friction coefficient. Far terms carry no friction.
 /// Half-space: each vertex leaf, a = -W f'(z), on a plane that belongs to the half-space's body.
 /// Deviation: [LongRange, A.3] differentiates the local potential, which would count the force of the blending itself.
-#include <array>
 #include <vector>
 
 #include "farfield/contact/longrange/half_space_work.hpp"
@@ -41,10 +40,10 @@ struct PreviousAdjoint {
     Vector6d a = Vector6d::Zero(), b = Vector6d::Zero();
 };
 
-/// Takes the adjoint of a lagged contact to the vertices it came from. `weight` receives W dphi/dW.
-void pull_back_contact(const PairWork& work, std::size_t leaf, const PairFrame& frame, FrictionForm form,
-                       const FrictionAdjoint& adjoint, const std::array<FrictionPoint, 6>& points,
-                       PreviousAdjoint& previous, double& weight);
+/// Takes the adjoints of all lagged planes to the vertices they came from, and adds W dphi/dW to the band nodes above the leaves.
+void pull_back_leaves(const PairWork& work, const PairFrame& frame, FrictionForm form,
+                      const std::vector<PlaneAdjointChunk>& adjoints, std::vector<double>& band_weights,
+                      PreviousAdjoint& previous);
 /// Takes W dphi/dW of every leaf, summed per band node, to the node centres. Consumes `band_weights`.
 void pull_back_bands(const PairWork& work, const PairFrame& frame, std::vector<double>& band_weights,
                      PreviousAdjoint& previous);

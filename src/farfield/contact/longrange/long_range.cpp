@@ -62,6 +62,7 @@ std::unique_ptr<ContactMemory> LongRange::make_memory() const {
     auto memory = std::make_unique<Memory>();
     memory->pairs.resize(pairs_.size());
     memory->results.resize(pairs_.size());
+    memory->adjoints.resize(pairs_.size());
     memory->now.resize(shapes_.size());
     memory->start.resize(shapes_.size());
     return memory;
@@ -129,6 +130,7 @@ void LongRange::begin_step(const Poses& previous, double dt, const Parameters& p
     if (!(dt > 0.0)) fail("LongRange: dt ", dt, ", expected > 0 [s]");
     Memory& mine = own(memory);
     mine.dt = dt;
+    mine.evaluated = false;
     prepare(previous, mine.previous, mine.start);
     for_each_pair(
         mine, [&](int pair, PairScratch& scratch) { pair_lag(place(pair, mine.previous, mine.start), mine, scratch); });
@@ -137,6 +139,7 @@ void LongRange::begin_step(const Poses& previous, double dt, const Parameters& p
 double LongRange::energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const {
     check(poses, parameters);
     Memory& mine = own(memory);
+    mine.evaluated = false;
     prepare(poses, mine.scaled, mine.now);
     for_each_pair(mine, [&](int pair, PairScratch& scratch) {
         const bool rubs = !mine.previous.empty() && coefficient(pair, parameters) != 0.0;
@@ -156,6 +159,7 @@ void LongRange::derivatives(const Poses& poses, const Parameters& parameters, Co
                             ContactDerivatives& out) const {
     check(poses, parameters);
     Memory& mine = own(memory);
+    mine.evaluated = false;
     prepare(poses, mine.scaled, mine.now);
     out.blocks.resize(pairs_.size());
     for_each_pair(mine, [&](int pair, PairScratch& scratch) {
@@ -177,6 +181,29 @@ void LongRange::derivatives(const Poses& poses, const Parameters& parameters, Co
         out.wrench[at(pairs_[pair].a)] += result.wrench_a;
         out.wrench[at(pairs_[pair].b)] += result.wrench_b;
     }
+    mine.evaluated = true;
+    mine.weight = parameters.weight;
+    mine.friction = parameters.friction;
+}
+
+bool LongRange::has_begun(const Poses& previous, double dt, const Memory& memory) const {
+    if (memory.dt != dt || memory.previous.size() != previous.size()) return false;
+    for (std::size_t body = 0; body < previous.size(); ++body) {
+        if (memory.previous[body].rotation != previous[body].rotation ||
+            memory.previous[body].position != previous[body].position / options_.length_scale)
+            return false;
+    }
+    return true;
+}
+
+bool LongRange::has_evaluated(const Poses& poses, const Parameters& parameters, const Memory& memory) const {
+    if (!memory.evaluated || memory.weight != parameters.weight || memory.friction != parameters.friction) return false;
+    for (std::size_t body = 0; body < poses.size(); ++body) {
+        if (memory.scaled[body].rotation != poses[body].rotation ||
+            memory.scaled[body].position != poses[body].position / options_.length_scale)
+            return false;
+    }
+    return true;
 }
 
 void LongRange::vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters,
@@ -185,27 +212,29 @@ void LongRange::vjp(const Poses& poses, const Poses& previous, double dt, const 
     check(previous, parameters);
     if (twists.size() != shapes_.size()) fail("LongRange: ", twists.size(), " twists, expected ", shapes_.size());
     Memory& mine = own(memory);
-    prepare(poses, mine.scaled, mine.now);
-    prepare(previous, mine.previous, mine.start);
-    mine.dt = dt;
+    if (!mine.keeps_start || !has_begun(previous, dt, mine)) {
+        mine.keeps_start = true;
+        begin_step(previous, dt, parameters, memory);
+    }
+    if (!has_evaluated(poses, parameters, mine)) derivatives(poses, parameters, memory, mine.unused);
+    if (!mine.evaluated) fail("LongRange: vjp at poses where bodies touch or cross");
     for_each_pair(mine, [&](int pair, PairScratch& scratch) {
-        PairResult& result = mine.results[at(pair)];
-        result = {};
-        const Placed now = place(pair, mine.scaled, mine.now), start = place(pair, mine.previous, mine.start);
-        pair_contact_vjp(now, twists, mine, scratch, result);
-        pair_friction_vjp(now, start, dt, twists, mine, scratch, result);
+        pair_vjp(pair, coefficient(pair, parameters), twists, mine, scratch, mine.adjoints[at(pair)]);
     });
     out.previous_wrench.assign(shapes_.size(), Vector6d::Zero());
-    out.friction = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(shapes_.size()));
+    out.friction.setZero(static_cast<Eigen::Index>(shapes_.size()));
     out.weight = 0.0;
     out.hull_vertices.resize(0, 3);
     for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+        const PairAdjoint& adjoint = mine.adjoints[pair];
         const PairResult& result = mine.results[pair];
-        const double rubs = coefficient(static_cast<int>(pair), parameters);
-        out.previous_wrench[at(pairs_[pair].a)] += parameters.weight * rubs * result.previous.a;
-        out.previous_wrench[at(pairs_[pair].b)] += parameters.weight * rubs * result.previous.b;
-        out.friction[pairs_[pair].friction_body] += parameters.weight * result.friction_phi;
-        out.weight += result.phi + rubs * result.friction_phi;
+        const std::size_t a = at(pairs_[pair].a), b = at(pairs_[pair].b);
+        const double scale = parameters.weight * coefficient(static_cast<int>(pair), parameters);
+        out.previous_wrench[a] += scale * adjoint.previous.a;
+        out.previous_wrench[b] += scale * adjoint.previous.b;
+        out.friction[pairs_[pair].friction_body] += parameters.weight * adjoint.friction_phi;
+        // The whole energy is proportional to the weight.
+        out.weight += (twists[a].dot(result.wrench_a) + twists[b].dot(result.wrench_b)) / parameters.weight;
     }
 }
 

@@ -59,10 +59,12 @@ class LongRange : public ContactPotential {
     void pair_derivatives(const Placed& at, double weight, double coefficient, Memory& memory, PairScratch& scratch,
                           PairResult& result, PairBlock& block) const;
     void pair_lag(const Placed& at, Memory& memory, PairScratch& scratch) const;
-    void pair_contact_vjp(const Placed& at, const std::vector<Vector6d>& twists, Memory& memory, PairScratch& scratch,
-                          PairResult& result) const;
-    void pair_friction_vjp(const Placed& now, const Placed& start, double dt, const std::vector<Vector6d>& twists,
-                           Memory& memory, PairScratch& scratch, PairResult& result) const;
+    void pair_vjp(int pair, double coefficient, const std::vector<Vector6d>& twists, Memory& memory,
+                  PairScratch& scratch, PairAdjoint& adjoint) const;
+    void mesh_friction_vjp(PairMemory& own, const BodyMotion& a, const BodyMotion& b, const Vector6d& twist_a,
+                           const Vector6d& twist_b, PairScratch& scratch, double dt, PairAdjoint& adjoint) const;
+    [[nodiscard]] bool has_begun(const Poses& previous, double dt, const Memory& memory) const;
+    [[nodiscard]] bool has_evaluated(const Poses& poses, const Parameters& parameters, const Memory& memory) const;
     [[noreturn]] void refuse_touching(const Placed& at, const Eigen::Vector3d& where) const;
 
     LongRangeOptions options_;

@@ -159,8 +159,11 @@ void LongRange::pair_derivatives(const Placed& p, double weight, double coeffici
 void LongRange::pair_lag(const Placed& p, Memory& memory, PairScratch& scratch) const {
     PairMemory& own = memory.pairs[at(p.pair)];
     for_each_half_space(p, [&](std::size_t index, const Facing& facing) {
-        if (own.half_space_friction.size() <= index) own.half_space_friction.resize(index + 1);
-        HalfSpaceWork& work = scratch.half_space_work;
+        if (own.half_space_friction.size() <= index) {
+            own.half_space_friction.resize(index + 1);
+            own.start_half_work.resize(index + 1);
+        }
+        HalfSpaceWork& work = memory.keeps_start ? own.start_half_work[index] : scratch.half_space_work;
         if (!traverse(*facing.mesh, *facing.rotated, facing.frame, form_, work)) {
             refuse_touching(p, (facing.mesh_is_a ? p.pose_a : p.pose_b)->position);
         }
@@ -168,7 +171,7 @@ void LongRange::pair_lag(const Placed& p, Memory& memory, PairScratch& scratch) 
     });
     if (!p.meshes()) return;
     const PairFrame frame = make_frame(*p.rotated_a, *p.rotated_b, p.pose_a->position, p.pose_b->position);
-    PairWork& work = scratch.work;
+    PairWork& work = memory.keeps_start ? own.start_work : scratch.work;
     traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, Wanted::Derivatives, work);
     if (!solve_leaves(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, options_.derivative_tolerance,
                       own.planes, work)) {
@@ -177,70 +180,58 @@ void LongRange::pair_lag(const Placed& p, Memory& memory, PairScratch& scratch) 
     lag_mesh_pair(frame, work, options_.friction, own.mesh_friction);
 }
 
-void LongRange::pair_contact_vjp(const Placed& p, const std::vector<Vector6d>& twists, Memory& memory,
-                                 PairScratch& scratch, PairResult& result) const {
-    PairBlock block;
-    PairResult contact;
-    pair_derivatives(p, 1.0, 0.0, memory, scratch, contact, block);
-    if (!contact.finite) refuse_touching(p, p.pose_a->position);
-    result.phi = twists[at(p.a)].dot(contact.wrench_a) + twists[at(p.b)].dot(contact.wrench_b);
+void LongRange::mesh_friction_vjp(PairMemory& own, const BodyMotion& a, const BodyMotion& b, const Vector6d& twist_a,
+                                  const Vector6d& twist_b, PairScratch& scratch, double dt,
+                                  PairAdjoint& adjoint) const {
+    PlaneAdjointSums sums;
+    planes_vjp(own.mesh_friction.planes, a, b, slip_model(dt, false), twist_a, twist_b, scratch.plane_adjoints, sums);
+    adjoint.friction_phi += sums.phi;
+    adjoint.previous.a += sums.previous_a;
+    adjoint.previous.b += sums.previous_b;
+    const PairFrame& frame = own.mesh_friction.frame;
+    scratch.band_weights.assign(own.start_work.bands.size(), 0.0);
+    pull_back_leaves(own.start_work, frame, options_.friction, scratch.plane_adjoints, scratch.band_weights,
+                     adjoint.previous);
+    pull_back_bands(own.start_work, frame, scratch.band_weights, adjoint.previous);
 }
 
-void LongRange::pair_friction_vjp(const Placed& now, const Placed& start, double dt,
-                                  const std::vector<Vector6d>& twists, Memory& memory, PairScratch& scratch,
-                                  PairResult& result) const {
-    pair_lag(start, memory, scratch);  // leaves the mesh pair's work in the scratch
-    PairMemory& own = memory.pairs[at(start.pair)];
-    const Vector6d twist_a = scaled_twist(twists[at(now.a)], options_.length_scale);
-    const Vector6d twist_b = scaled_twist(twists[at(now.b)], options_.length_scale);
-    PreviousAdjoint& previous = result.previous;
+void LongRange::pair_vjp(int pair, double coefficient, const std::vector<Vector6d>& twists, Memory& memory,
+                         PairScratch& scratch, PairAdjoint& adjoint) const {
+    adjoint = {};
+    PairMemory& own = memory.pairs[at(pair)];
+    const std::size_t body_a = at(pairs_[at(pair)].a), body_b = at(pairs_[at(pair)].b);
+    const Vector6d twist_a = scaled_twist(twists[body_a], options_.length_scale);
+    const Vector6d twist_b = scaled_twist(twists[body_b], options_.length_scale);
+    const Placed start = place(pair, memory.previous, memory.start);
     if (start.meshes()) {
         const PairFrame& frame = own.mesh_friction.frame;
-        const BodyMotion a = motion(*start.pose_a, *now.pose_a, frame.origin_a);
-        const BodyMotion b = motion(*start.pose_b, *now.pose_b, frame.origin_b);
-        const SlipModel model = slip_model(dt, false);
-        PlaneBatch& planes = own.mesh_friction.planes;
-        static_cast<void>(solve_planes(planes, a, b, model, kPlaneTolerance));
-        scratch.band_weights.assign(scratch.work.bands.size(), 0.0);
-        for (std::size_t k = 0; k < planes.size(); ++k) {
-            const std::array<FrictionPoint, 6> lagged = planes.points(k);
-            std::array<FrictionPoint, 6> points;
-            const FrictionAdjoint adjoint =
-                friction_vjp_at(planes.motion(k), {planes.normal(k), lagged, 3}, a, b, model, twist_a, twist_b, points);
-            result.friction_phi += adjoint.phi;
-            previous.a += adjoint.previous_a;
-            previous.b += adjoint.previous_b;
-            double weight = 0.0;
-            pull_back_contact(scratch.work, k, frame, options_.friction, adjoint, points, previous, weight);
-            const int parent = scratch.work.leaves[k].parent;
-            if (parent >= 0) scratch.band_weights[at(parent)] += weight;
-        }
-        pull_back_bands(scratch.work, frame, scratch.band_weights, previous);
+        const BodyMotion a = motion(memory.previous[body_a], memory.scaled[body_a], frame.origin_a);
+        const BodyMotion b = motion(memory.previous[body_b], memory.scaled[body_b], frame.origin_b);
+        if (coefficient == 0.0)  // else the derivatives have done it
+            static_cast<void>(
+                solve_planes(own.mesh_friction.planes, a, b, slip_model(memory.dt, false), kPlaneTolerance));
+        mesh_friction_vjp(own, a, b, twist_a, twist_b, scratch, memory.dt, adjoint);
     }
     for_each_half_space(start, [&](std::size_t index, const Facing& facing) {
         const LaggedHalfSpace& lagged = own.half_space_friction[index];
         const bool first = facing.mesh_is_a;
-        const BodyMotion mesh =
-            motion(first ? *start.pose_a : *start.pose_b, first ? *now.pose_a : *now.pose_b, lagged.frame.origin_mesh);
-        const BodyMotion plane =
-            motion(first ? *start.pose_b : *start.pose_a, first ? *now.pose_b : *now.pose_a, lagged.frame.origin_plane);
+        const std::size_t mesh = first ? body_a : body_b, plane = first ? body_b : body_a;
         scratch.points.resize(lagged.points.size());
-        const FrictionAdjoint adjoint =
-            fixed_friction_vjp(lagged.plane(), mesh, plane, slip_model(dt, true), first ? twist_a : twist_b,
-                               first ? twist_b : twist_a, scratch.points);
-        result.friction_phi += adjoint.phi;
-        PreviousAdjoint back{adjoint.previous_a, adjoint.previous_b};
-        HalfSpaceWork& work = scratch.half_space_work;
-        if (!traverse(*facing.mesh, *facing.rotated, facing.frame, form_, work))
-            return;  // pair_lag has refused it already
+        const FrictionAdjoint friction = fixed_friction_vjp(
+            lagged.plane(), motion(memory.previous[mesh], memory.scaled[mesh], lagged.frame.origin_mesh),
+            motion(memory.previous[plane], memory.scaled[plane], lagged.frame.origin_plane),
+            slip_model(memory.dt, true), first ? twist_a : twist_b, first ? twist_b : twist_a, scratch.points);
+        adjoint.friction_phi += friction.phi;
+        PreviousAdjoint back{friction.previous_a, friction.previous_b};
+        const HalfSpaceWork& work = own.start_half_work[index];
         scratch.band_weights.assign(work.bands.size(), 0.0);
-        pull_back_half_space(facing.frame, work, form_, options_.friction, adjoint, scratch.points,
+        pull_back_half_space(lagged.frame, work, form_, options_.friction, friction, scratch.points,
                              scratch.band_weights, back);
-        previous.a += first ? back.a : back.b;
-        previous.b += first ? back.b : back.a;
+        adjoint.previous.a += first ? back.a : back.b;
+        adjoint.previous.b += first ? back.b : back.a;
     });
-    previous.a.head<3>() /= options_.length_scale;
-    previous.b.head<3>() /= options_.length_scale;
+    adjoint.previous.a.head<3>() /= options_.length_scale;
+    adjoint.previous.b.head<3>() /= options_.length_scale;
 }
 
 }  // namespace farfield::contact::longrange

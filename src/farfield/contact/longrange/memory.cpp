@@ -56,6 +56,7 @@ void Memory::restore(const std::vector<double>& values) {
         pairs[p].planes = std::move(tables[p]);
     }
     previous.clear();
+    evaluated = false;
 }
 
 std::unique_ptr<PairScratch> Memory::borrow() {

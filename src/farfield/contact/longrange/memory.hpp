@@ -17,16 +17,22 @@ struct PairMemory {
     PlaneTable planes;
     LaggedMeshPair mesh_friction;
     std::vector<LaggedHalfSpace> half_space_friction;
+    PairWork start_work;                         ///< what was lagged, for the way back: see Memory::keeps_start
+    std::vector<HalfSpaceWork> start_half_work;  ///< the same, one per half-space
 };
 
 /// Of one body pair, one evaluation.
 struct PairResult {
     bool finite = true;
-    double energy = 0.0;    ///< per unit of weight
-    double friction = 0.0;  ///< per unit of weight and friction coefficient
-    Vector6d wrench_a = Vector6d::Zero(), wrench_b = Vector6d::Zero();
-    double phi = 0.0, friction_phi = 0.0;  ///< vjp: of the unit energies above
-    PreviousAdjoint previous;              ///< vjp: of friction_phi
+    double energy = 0.0;                                                ///< per unit of weight
+    double friction = 0.0;                                              ///< per unit of weight and friction coefficient
+    Vector6d wrench_a = Vector6d::Zero(), wrench_b = Vector6d::Zero();  ///< of the weighted energies
+};
+
+/// Of one body pair, one vjp.
+struct PairAdjoint {
+    double friction_phi = 0.0;  ///< of the friction energy per unit of weight and coefficient
+    PreviousAdjoint previous;   ///< of friction_phi
 };
 
 struct PairScratch {
@@ -34,6 +40,7 @@ struct PairScratch {
     HalfSpaceWork half_space_work;
     std::vector<double> band_weights;
     std::vector<FrictionPoint> points;
+    std::vector<PlaneAdjointChunk> plane_adjoints;
 };
 
 class Memory final : public ContactMemory {
@@ -47,6 +54,15 @@ class Memory final : public ContactMemory {
     Poses previous;                        ///< the same for the last begin_step; empty before
     double dt = 0.0;
     std::vector<PairResult> results;
+    std::vector<PairAdjoint> adjoints;
+    ContactDerivatives unused;  ///< of a vjp that had to evaluate by itself
+
+    /// Set by the first vjp: a memory that goes backward keeps what begin_step finds, so that vjp need not find it again.
+    bool keeps_start = false;
+    /// What `results` are the derivatives of: those at `scaled` with these parameters, unless not evaluated.
+    bool evaluated = false;
+    double weight = 0.0;
+    Eigen::VectorXd friction;
 
     /// Lent to one chunk at a time.
     [[nodiscard]] std::unique_ptr<PairScratch> borrow();

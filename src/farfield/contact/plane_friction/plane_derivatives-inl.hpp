@@ -20,11 +20,6 @@ namespace farfield::contact::HWY_NAMESPACE {
 inline constexpr size_t kNumPlaneSums =
     3 + 9 + 9 + 45;  // F, GA, GB (row major), upper triangle of dt D_zz (row by row)
 
-template <class R>
-HWY_INLINE R component(const Lane3<R>& u, size_t i) {
-    return i == 0 ? u.x : (i == 1 ? u.y : u.z);
-}
-
 /// Sums over the points of one body.
 template <class R>
 struct SideSums {
@@ -67,8 +62,26 @@ HWY_INLINE void sum_side(const PlaneChunk& chunk, size_t lane, size_t first, con
 }
 
 template <class R>
-HWY_INLINE R entry3(const Symmetric3<R>& t, size_t i, size_t j) {  // i <= j
-    return i == 0 ? (j == 0 ? t.xx : (j == 1 ? t.xy : t.xz)) : (i == 1 ? (j == 1 ? t.yy : t.yz) : t.zz);
+HWY_INLINE void to_array(const Lane3<R>& u, R* out) {
+    out[0] = u.x, out[1] = u.y, out[2] = u.z;
+}
+
+/// Forces and their moments: the first 21 sums.
+template <class R>
+HWY_INLINE void add_forces(const SideSums<R>& a, const SideSums<R>& b, R total, R* sums) {
+    const Lane3<R>* rows[7] = {&a.force, &a.g0, &a.g1, &a.g2, &b.g0, &b.g1, &b.g2};
+    for (size_t i = 0; i < 7; ++i) {
+        R* sum = sums + 3 * i;
+        sum[0] = fma(total, rows[i]->x, sum[0]);
+        sum[1] = fma(total, rows[i]->y, sum[1]);
+        sum[2] = fma(total, rows[i]->z, sum[2]);
+    }
+}
+
+template <class R>
+HWY_INLINE void add_symmetric(const Symmetric3<R>& t, R total, R* row0, R* row1, R* row2) {
+    row0[0] = fma(total, t.xx, row0[0]), row0[1] = fma(total, t.xy, row0[1]), row0[2] = fma(total, t.xz, row0[2]);
+    row1[0] = fma(total, t.yy, row1[0]), row1[1] = fma(total, t.yz, row1[1]), row2[0] = fma(total, t.zz, row2[0]);
 }
 
 /// Adds lanes [lane, lane + R::kWidth) to `sums`; idle ones contribute nothing.
@@ -89,41 +102,41 @@ HWY_NOINLINE void add_group(const PlaneChunk& chunk, size_t lane, const PlainMot
     sum_side(chunk, lane, 0, bodies[0], p, state, b0, b1, q, a);
     sum_side(chunk, lane, 3, bodies[1], p, state, b0, b1, q, b);
     const Pivots3<R> f = factorise(q);
+    add_forces(a, b, total, sums);
 
+    // Columns of C, then of L^-1 C^T; entries 0-2 belong to v_a, 3-5 to w_a, 6-8 to w_b.
+    R x[3], y[3], c0[9], c1[9], c2[9];
+    to_array(b0, x), to_array(b1, y);
     for (size_t i = 0; i < 3; ++i) {
-        sums[i] = fma(total, component(a.force, i), sums[i]);
-        sums[3 + i] = fma(total, component(a.g0, i), sums[3 + i]),
-                 sums[12 + i] = fma(total, component(b.g0, i), sums[12 + i]);
-        sums[6 + i] = fma(total, component(a.g1, i), sums[6 + i]),
-                 sums[15 + i] = fma(total, component(b.g1, i), sums[15 + i]);
-        sums[9 + i] = fma(total, component(a.g2, i), sums[9 + i]),
-                 sums[18 + i] = fma(total, component(b.g2, i), sums[18 + i]);
+        c0[i] = fma(x[i], a.xx, y[i] * a.xy), c1[i] = fma(x[i], a.xy, y[i] * a.yy);
+        c2[i] = fma(x[i], a.sx, y[i] * a.sy);
     }
-    Lane3<R> c[9], v[3];  // rows of C; B K of body A
+    to_array(a.kx, c0 + 3), to_array(a.ky, c1 + 3), to_array(a.ks, c2 + 3);
+    to_array(b.kx, c0 + 6), to_array(b.ky, c1 + 6), to_array(b.ks, c2 + 6);
+    // Direct terms. Rows of the triangle start at entries 0, 9, 17, 24, 30, 35, 39, 42, 44.
+    R* h = sums + 21;
+    constexpr size_t first[9] = {0, 9, 17, 24, 30, 35, 39, 42, 44};
     for (size_t i = 0; i < 3; ++i) {
-        const R x = component(b0, i), y = component(b1, i);
-        v[i] = {fma(x, a.xx, y * a.xy), fma(x, a.xy, y * a.yy), zero};
-        c[i] = {v[i].x, v[i].y, fma(x, a.sx, y * a.sy)};
-        c[3 + i] = {component(a.kx, i), component(a.ky, i), component(a.ks, i)};
-        c[6 + i] = {component(b.kx, i), component(b.ky, i), component(b.ks, i)};
-    }
-    for (size_t i = 0; i < 9; ++i) {  // L^-1 C^T
-        c[i].y = fnma(f.l10, c[i].x, c[i].y);
-        c[i].z = fnma(f.l21, c[i].y, fnma(f.l20, c[i].x, c[i].z));
-    }
-    size_t entry = 21;
-    for (size_t i = 0; i < 9; ++i) {
-        const Lane3<R> scaled{c[i].x * f.i0, c[i].y * f.i1, c[i].z * f.i2};
-        for (size_t j = i; j < 9; ++j, ++entry) {
-            R direct = zero;
-            if (j < 3) direct = fma(v[i].x, component(b0, j), v[i].y * component(b1, j));
-            if (i < 3 && j >= 3 && j < 6)
-                direct = fma(component(b0, i), component(a.kx, j - 3), component(b1, i) * component(a.ky, j - 3));
-            if (i >= 3 && j < 6) direct = entry3(a.turn, i - 3, j - 3);
-            if (i >= 6) direct = entry3(b.turn, i - 6, j - 6);
-            const R reduced = fnma(scaled.x, c[j].x, fnma(scaled.y, c[j].y, fnma(scaled.z, c[j].z, direct)));
-            sums[entry] = fma(total, reduced, sums[entry]);
+        const R tx = total * x[i], ty = total * y[i], vx = total * c0[i], vy = total * c1[i];
+        for (size_t j = i; j < 3; ++j) {
+            R& entry = h[first[i] + j - i];
+            entry = fma(vx, x[j], fma(vy, y[j], entry));
         }
+        for (size_t j = 3; j < 6; ++j) {
+            R& entry = h[first[i] + j - i];
+            entry = fma(tx, c0[j], fma(ty, c1[j], entry));
+        }
+    }
+    add_symmetric(a.turn, total, h + first[3], h + first[4], h + first[5]);
+    add_symmetric(b.turn, total, h + first[6], h + first[7], h + first[8]);
+    for (size_t i = 0; i < 9; ++i) {
+        c1[i] = fnma(f.l10, c0[i], c1[i]);
+        c2[i] = fnma(f.l21, c1[i], fnma(f.l20, c0[i], c2[i]));
+    }
+    const R d0 = total * f.i0, d1 = total * f.i1, d2 = total * f.i2;
+    for (size_t i = 0; i < 9; ++i) {
+        const R s0 = d0 * c0[i], s1 = d1 * c1[i], s2 = d2 * c2[i];
+        for (size_t j = i; j < 9; ++j, ++h) *h = fnma(s0, c0[j], fnma(s1, c1[j], fnma(s2, c2[j], *h)));
     }
 }
 

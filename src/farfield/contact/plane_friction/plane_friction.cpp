@@ -265,14 +265,4 @@ FrictionAdjoint friction_vjp(const PlaneContact& contact, const BodyMotion& a, c
     return adjoint_at(problem, problem.minimise(), contact, model, twist_a, twist_b, points);
 }
 
-FrictionAdjoint friction_vjp_at(const PlaneMotion& motion, const PlaneContact& contact, const BodyMotion& a,
-                                const BodyMotion& b, const SlipModel& model, const Vector6d& twist_a,
-                                const Vector6d& twist_b, std::span<FrictionPoint> points) {
-    for (FrictionPoint& point : points) point = {};
-    if (is_idle(contact)) return {};
-    const PlaneProblem problem(contact, a, b, model);
-    const Vector3d q(motion.u.x(), motion.u.y(), motion.omega * problem.arm);
-    return adjoint_at(problem, q, contact, model, twist_a, twist_b, points);
-}
-
 }  // namespace farfield::contact

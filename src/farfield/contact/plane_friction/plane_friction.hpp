@@ -82,10 +82,5 @@ struct FrictionAdjoint {
 [[nodiscard]] FrictionAdjoint friction_vjp(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b,
                                            const SlipModel& model, const Vector6d& twist_a, const Vector6d& twist_b,
                                            std::span<FrictionPoint> points);
-/// The same where the plane's motion at the minimum, about the loads' centroid, is known.
-[[nodiscard]] FrictionAdjoint friction_vjp_at(const PlaneMotion& motion, const PlaneContact& contact,
-                                              const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
-                                              const Vector6d& twist_a, const Vector6d& twist_b,
-                                              std::span<FrictionPoint> points);
 
 }  // namespace farfield::contact

@@ -12,6 +12,7 @@
 #define HWY_TARGET_INCLUDE "farfield/contact/plane_friction/plane_lanes.cpp"
 #include <hwy/foreach_target.h>
 // The loop over targets must come first.
+#include "farfield/contact/plane_friction/plane_adjoint-inl.hpp"
 #include "farfield/contact/plane_friction/plane_derivatives-inl.hpp"
 #include "farfield/contact/plane_friction/plane_newton-inl.hpp"
 
@@ -51,6 +52,25 @@ void add_chunks(const PlaneChunk* chunks, size_t count, const PlainMotion (&bodi
     }
 }
 
+void adjoint_chunks(const PlaneChunk* chunks, size_t count, const PlainMotion (&bodies)[2],
+                    const double (&twists)[2][6], const SlipModel& model, PlaneAdjointChunk* out, double* totals) {
+    PlainTwist plain[2];
+    for (size_t body = 0; body < 2; ++body) {
+        for (size_t c = 0; c < 3; ++c) plain[body].v[c] = twists[body][c], plain[body].w[c] = twists[body][3 + c];
+    }
+    Real sums[kNumAdjointSums];
+    for (Real& v : sums) v = Real::set(0.0);
+    for (size_t k = 0; k < count; ++k) {
+        for (size_t lane = 0; lane < kChunkPlanes; lane += Real::kWidth)
+            adjoint_group<Real>(chunks[k], lane, bodies, plain, model, out[k], sums);
+    }
+    alignas(64) double lanes[Real::kWidth];
+    for (size_t i = 0; i < kNumAdjointSums; ++i) {
+        sums[i].store(lanes);
+        for (const double v : lanes) totals[i] += v;
+    }
+}
+
 }  // namespace farfield::contact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -60,6 +80,7 @@ namespace farfield::contact {
 HWY_EXPORT(prepare_chunks);
 HWY_EXPORT(solve_chunks);
 HWY_EXPORT(add_chunks);
+HWY_EXPORT(adjoint_chunks);
 
 namespace {
 
@@ -97,23 +118,6 @@ std::size_t PlaneBatch::add(const Vector3d& normal, const std::array<FrictionPoi
         to.load[m][lane] = points[m].load;
     }
     return size_++;
-}
-
-Vector3d PlaneBatch::normal(std::size_t i) const {
-    const auto& rows = chunk(i).normal;
-    const std::size_t lane = i % kChunkPlanes;
-    return {rows[0][lane], rows[1][lane], rows[2][lane]};
-}
-
-std::array<FrictionPoint, 6> PlaneBatch::points(std::size_t i) const {
-    const PlaneChunk& from = chunk(i);
-    const std::size_t lane = i % kChunkPlanes;
-    std::array<FrictionPoint, 6> points;
-    for (std::size_t m = 0; m < 6; ++m) {
-        points[m] = {{from.position[3 * m][lane], from.position[3 * m + 1][lane], from.position[3 * m + 2][lane]},
-                     from.load[m][lane]};
-    }
-    return points;
 }
 
 PlaneMotion PlaneBatch::motion(std::size_t i) const {
@@ -167,6 +171,21 @@ void add_planes(const PlaneBatch& batch, const BodyMotion& a, const BodyMotion& 
         sum.gradient.segment<3>(first) += axial(g);
         sum.hessian.block<3, 3>(first, first) += 0.5 * (g + g.transpose()) - g.trace() * Matrix3d::Identity();
     }
+}
+
+void planes_vjp(const PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
+                const Vector6d& twist_a, const Vector6d& twist_b, std::vector<PlaneAdjointChunk>& out,
+                PlaneAdjointSums& sums) {
+    const PlainMotion bodies[2] = {plain(a), plain(b)};
+    double twists[2][6];
+    for (Eigen::Index i = 0; i < 6; ++i) twists[0][i] = twist_a[i], twists[1][i] = twist_b[i];
+    out.resize(std::max(out.size(), batch.num_chunks()));
+    std::array<double, 1 + 6 + 6> totals{};
+    HWY_DYNAMIC_DISPATCH(adjoint_chunks)
+    (batch.chunks(), batch.num_chunks(), bodies, twists, model, out.data(), totals.data());
+    sums.phi += totals[0];
+    sums.previous_a += Eigen::Map<const Vector6d>(&totals[1]);
+    sums.previous_b += Eigen::Map<const Vector6d>(&totals[7]);
 }
 
 }  // namespace farfield::contact

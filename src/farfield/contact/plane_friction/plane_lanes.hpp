@@ -38,9 +38,22 @@ struct alignas(64) PlaneChunk {
     double iterations[kChunkPlanes];
 };
 
+/// Derivatives of phi (see FrictionAdjoint) by the lagged state of eight planes; rows as in PlaneChunk.
+struct alignas(64) PlaneAdjointChunk {
+    double normal[3][kChunkPlanes];
+    double position[18][kChunkPlanes];
+    double load[6][kChunkPlanes];
+};
+
 /// A BodyMotion as the kernels read it: matrices row major, change = turn - 1.
 struct PlainMotion {
     double turn[9], change[9], origin[3], shift[3];
+};
+
+/// Sums over planes of the parts of a FrictionAdjoint that belong to bodies.
+struct PlaneAdjointSums {
+    double phi = 0.0;
+    Vector6d previous_a = Vector6d::Zero(), previous_b = Vector6d::Zero();
 };
 
 /// Growing list of planes. Storage is kept by clear().
@@ -52,8 +65,6 @@ class PlaneBatch {
     [[nodiscard]] std::size_t size() const { return size_; }
     std::size_t add(const Eigen::Vector3d& normal, const std::array<FrictionPoint, 6>& points);
 
-    [[nodiscard]] Eigen::Vector3d normal(std::size_t i) const;
-    [[nodiscard]] std::array<FrictionPoint, 6> points(std::size_t i) const;
     [[nodiscard]] double energy(std::size_t i) const { return chunk(i).energy[i % kChunkPlanes]; }
     [[nodiscard]] int iterations(std::size_t i) const {
         return static_cast<int>(chunk(i).iterations[i % kChunkPlanes]);
@@ -82,5 +93,10 @@ double solve_planes(PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b,
 /// After solve_planes with kPlaneTolerance at the same motions: adds derivatives, not the energy.
 void add_planes(const PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
                 FrictionSum& sum);
+
+/// As add_planes: fills `out`, one chunk of adjoints per chunk of the batch, and adds to `sums`.
+void planes_vjp(const PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
+                const Vector6d& twist_a, const Vector6d& twist_b, std::vector<PlaneAdjointChunk>& out,
+                PlaneAdjointSums& sums);
 
 }  // namespace farfield::contact

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file  Over lanes: from solved leaves to friction planes, and from adjoints of the planes back to the vertices.
+#include <algorithm>
+
+#include "farfield/contact/longrange/lagged_friction.hpp"
+
+// Per-target bodies. AVX3_DL brings nothing to this arithmetic over AVX3; sizeless vectors cannot be members.
+#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "farfield/contact/longrange/lagged_lanes.cpp"
+#include <hwy/foreach_target.h>
+// The loop over targets must come first.
+#include "farfield/contact/longrange/pair_derivatives-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace farfield::contact::longrange::HWY_NAMESPACE {
+
+/// Loads and places of the leaves of lanes [lane, lane + R::kWidth): a = scale N / h^2, y = x - (h / N) n / N, h = n.x + d.
+template <class R>
+HWY_NOINLINE void lag_group(const PairChunk& from, size_t lane, const double* scales, bool projected, PlaneChunk& to) {
+    const Lane3<R> n = load3<R>(&from.plane[0], lane), first = load3<R>(&from.arms[0], lane);
+    const R length = sqrt(dot(n, n)), inverse = R::set(1.0) / length, slack = R::load(&from.plane[3][lane]);
+    const R scale = R::load(scales + lane) * length;
+    const Lane3<R> unit = inverse * n;
+    unit.x.store(&to.normal[0][lane]), unit.y.store(&to.normal[1][lane]), unit.z.store(&to.normal[2][lane]);
+    for (size_t k = 0; k < 6; ++k) {
+        const Lane3<R> x = load3<R>(&from.arms[3 * k], lane);
+        const R height = k == 0 ? slack : dot(n, x - first) + slack;
+        (scale / (height * height)).store(&to.load[k][lane]);
+        const Lane3<R> y = projected ? fnma(height * inverse, unit, x) : x;
+        y.x.store(&to.position[3 * k][lane]), y.y.store(&to.position[3 * k + 1][lane]);
+        y.z.store(&to.position[3 * k + 2][lane]);
+    }
+}
+
+/// weight * share of the leaves of chunk `c`, zero in lanes beyond the last leaf.
+HWY_INLINE void leaf_scales(const LeafPair* leaves, size_t count, size_t c, double (&scales)[kChunkPairs]) {
+    for (size_t lane = 0; lane < kChunkPairs; ++lane) {
+        const size_t i = c * kChunkPairs + lane;
+        scales[lane] = i < count ? leaves[i].weight * leaves[i].share : 0.0;
+    }
+}
+
+void lag_leaves(const PairChunk* chunks, const LeafPair* leaves, size_t count, bool projected, PlaneChunk* to) {
+    alignas(64) double scales[kChunkPairs];
+    for (size_t c = 0; c * kChunkPairs < count; ++c) {
+        leaf_scales(leaves, count, c, scales);
+        for (size_t lane = 0; lane < kChunkPairs; lane += Real::kWidth)
+            lag_group<Real>(chunks[c], lane, scales, projected, to[c]);
+    }
+}
+
+inline constexpr size_t kNumPullSums = 12;  // by the poses of A and B at the start
+
+/// Adjoints by everything a leaf's plane (n, d) and vertices enter, before the plane's own dependence on the vertices.
+template <class R>
+struct LeafBars {
+    Lane3<R> x[6], n;
+    R d, weight;
+};
+
+template <class R>
+HWY_INLINE void direct_bars(const PlaneAdjointChunk& adjoint, size_t lane, const Points<R>& p,
+                            const PlaneState<R>& plane, R scale, bool projected, LeafBars<R>& bars) {
+    const R zero = R::set(0.0), inverse = R::set(1.0) / plane.length;
+    const Lane3<R> unit = inverse * plane.n;
+    Lane3<R> unit_bar = load3<R>(&adjoint.normal[0], lane);
+    R length_bar = zero;
+    bars.n = {zero, zero, zero};
+    bars.d = bars.weight = zero;
+    for (size_t k = 0; k < 6; ++k) {
+        const Lane3<R> y_bar = load3<R>(&adjoint.position[3 * k], lane);
+        const R load = (scale * R::load(&adjoint.load[k][lane])) * (plane.r[k] * plane.r[k]);  // load_bar a / N
+        const R side = R::set(k < 3 ? 1.0 : -1.0);
+        R height_bar = (R::set(-2.0) * side) * ((load * plane.length) * plane.r[k]);  // by h = n.x + d = side s
+        length_bar = length_bar + load;
+        bars.weight = fma(load, plane.length, bars.weight);
+        if (projected) {
+            const R depth = (side * plane.s[k]) * inverse, depth_bar = zero - dot(unit, y_bar);
+            unit_bar = fnma(depth, y_bar, unit_bar);
+            height_bar = fma(depth_bar, inverse, height_bar);
+            length_bar = fnma(depth_bar * depth, inverse, length_bar);
+        }
+        bars.x[k] = fma(height_bar, plane.n, y_bar);
+        bars.n = fma(height_bar, p.x[k], bars.n);
+        bars.d = bars.d + height_bar;
+    }
+    bars.n = fma(length_bar - inverse * dot(unit, unit_bar), unit, fma(inverse, unit_bar, bars.n));
+}
+
+/// Lanes [lane, lane + R::kWidth). The plane is the minimiser of L, hence dp = -Hpp^-1 L_px dx.
+template <class R>
+HWY_NOINLINE void pull_group(const PairChunk& chunk, size_t lane, const PlaneAdjointChunk& adjoint,
+                             const double* scales, bool projected, const double (&origins)[2][3], double* weights,
+                             R (&sums)[kNumPullSums]) {
+    Points<R> p;
+    PlaneState<R> plane;
+    load_points(chunk, lane, p);
+    load_plane(chunk, lane, p, plane);
+    const R scale = R::load(scales + lane);
+    const auto used = R::set(0.0) < scale;  // the others have adjoints 0 and get a harmless plane
+    plane.n = select(used, plane.n, Lane3<R>{R::set(0.5), R::set(0.0), R::set(0.0)});
+    for (size_t k = 0; k < 6; ++k) plane.s[k] = select(used, plane.s[k], R::set(1.0));
+    complete(plane);
+    PlaneHessian<R> h;
+    plane_hessian(p, plane, h);
+    LeafBars<R> bars;
+    direct_bars(adjoint, lane, p, plane, scale, projected, bars);
+    bars.weight.store(weights + lane);
+    const Lane3<R> g = fnma(bars.d, h.mean, bars.n);
+    const Factor3<R>& f = h.factor;
+    const R v1 = fnma(f.l10, g.x, g.y), v2 = fnma(f.l21, v1, fnma(f.l20, g.x, g.z));
+    Lane3<R> r;
+    r.z = v2 * f.i2;
+    r.y = fnma(f.l21, r.z, v1 * f.i1);
+    r.x = fnma(f.l20, r.z, fnma(f.l10, r.y, g.x * f.i0));
+    const R rd = fnma(R::set(1.0), dot(h.mean, r), bars.d * h.inverse);
+    for (size_t k = 0; k < 6; ++k) {
+        const R square = R::set(k < 3 ? 1.0 : -1.0) * h.squares[k], along = h.weight[k] * (dot(p.x[k], r) + rd);
+        const Lane3<R> force = fnma(along, plane.n, fma(square, r, bars.x[k]));
+        const double(&o)[3] = origins[k / 3];
+        const Lane3<R> arm = load3<R>(&chunk.arms[3 * k], lane) - Lane3<R>{R::set(o[0]), R::set(o[1]), R::set(o[2])};
+        const Lane3<R> torque = cross(arm, force);
+        R* sum = &sums[6 * (k / 3)];
+        sum[0] = sum[0] + force.x, sum[1] = sum[1] + force.y, sum[2] = sum[2] + force.z;
+        sum[3] = sum[3] + torque.x, sum[4] = sum[4] + torque.y, sum[5] = sum[5] + torque.z;
+    }
+}
+
+/// Adds W dphi/dW of every leaf to the band node above it; lanes of `totals` are reduced in order.
+void pull_back_leaves(const PairChunk* chunks, const PlaneAdjointChunk* adjoints, const LeafPair* leaves, size_t count,
+                      bool projected, const double (&origins)[2][3], double* band_weights, double* totals) {
+    Real sums[kNumPullSums];
+    for (Real& v : sums) v = Real::set(0.0);
+    alignas(64) double scales[kChunkPairs], weights[kChunkPairs];
+    for (size_t c = 0; c * kChunkPairs < count; ++c) {
+        leaf_scales(leaves, count, c, scales);
+        for (size_t lane = 0; lane < kChunkPairs; lane += Real::kWidth)
+            pull_group<Real>(chunks[c], lane, adjoints[c], scales, projected, origins, weights, sums);
+        for (size_t i = c * kChunkPairs; i < std::min(count, (c + 1) * kChunkPairs); ++i) {
+            if (leaves[i].parent >= 0) band_weights[leaves[i].parent] += weights[i % kChunkPairs];
+        }
+    }
+    alignas(64) double lanes[Real::kWidth];
+    for (size_t i = 0; i < kNumPullSums; ++i) {
+        sums[i].store(lanes);
+        for (const double v : lanes) totals[i] += v;
+    }
+}
+
+}  // namespace farfield::contact::longrange::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace farfield::contact::longrange {
+
+HWY_EXPORT(lag_leaves);
+HWY_EXPORT(pull_back_leaves);
+
+void lag_mesh_pair(const PairFrame& frame, const PairWork& work, FrictionForm form, LaggedMeshPair& lagged) {
+    static_assert(kChunkPlanes == kChunkPairs);
+    lagged.frame = frame;
+    lagged.planes.resize(work.leaves.size());
+    HWY_DYNAMIC_DISPATCH(lag_leaves)
+    (work.batch.chunks(), work.leaves.data(), work.leaves.size(), form == FrictionForm::Projected,
+     lagged.planes.chunks());
+    prepare_planes(lagged.planes);
+}
+
+void pull_back_leaves(const PairWork& work, const PairFrame& frame, FrictionForm form,
+                      const std::vector<PlaneAdjointChunk>& adjoints, std::vector<double>& band_weights,
+                      PreviousAdjoint& previous) {
+    const double origins[2][3] = {{frame.origin_a.x(), frame.origin_a.y(), frame.origin_a.z()},
+                                  {frame.origin_b.x(), frame.origin_b.y(), frame.origin_b.z()}};
+    double totals[12] = {};
+    HWY_DYNAMIC_DISPATCH(pull_back_leaves)
+    (work.batch.chunks(), adjoints.data(), work.leaves.data(), work.leaves.size(), form == FrictionForm::Projected,
+     origins, band_weights.data(), totals);
+    previous.a += Eigen::Map<const Vector6d>(&totals[0]);
+    previous.b += Eigen::Map<const Vector6d>(&totals[6]);
+}
+
+}  // namespace farfield::contact::longrange
+#endif  // HWY_ONCE
