@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -313,6 +314,15 @@ def test_a_study_tells_how_many_seeds_succeed_and_repeats_nothing(slider, tmp_pa
     assert "holds a run with other options" in capfd.readouterr().err
 
 
+def test_gradcheck_takes_tasks(slider, tmp_path, capsys):
+    command = ["gradcheck", slider, "--contact", "none", "--out", tmp_path / "check", "--json", "--quiet"]
+    assert exit_code(*command) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["cases"]
+    assert RunDir.open(tmp_path / "check").config["options"]["dt"] == 0.05  # the task's
+    assert (tmp_path / "check" / "gradcheck.png").is_file()
+
+
 def test_a_run_shows_target_paths_forces_and_field(whole, tmp_path, capsys):
     recording = load_recording(whole.file("recording.npz"))
     assert [marker.flat for marker in recording.markers] == [False, True]
@@ -384,6 +394,17 @@ def test_push_feels_the_box_from_a_distance_and_its_gradient_is_right():
         return objective.evaluate([x + h * direction])[0].value
 
     assert slope(value).relative_error(float((here.gradient * direction).sum())) < 1e-4
+
+
+def test_the_default_reach_has_no_traps_and_a_short_one_has(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "examples" / "python")
+    import push_landscape as landscape
+
+    monkeypatch.setattr(landscape, "ANGLES", landscape.ANGLES[::2])
+    problem = Push().build(0)
+    contact = ff.LongRange(**problem.contact_options["longrange"])
+    assert landscape.trapped(landscape.forces_on_box(problem, contact, 0.4)) >= 5
+    assert landscape.trapped(landscape.forces_on_box(problem, contact, Push().reach)) == 0
 
 
 @pytest.mark.long

@@ -84,10 +84,13 @@ def plot(report, path) -> None:
     for quantity in dict.fromkeys(case.quantity for case in report.cases):
         cases = [case for case in report.cases if case.quantity == quantity]
         gaps = [case.gap for case in cases]
-        (line,) = errors.loglog(gaps, [max(case.relative_error, 1e-16) for case in cases], "o-", label=quantity)
-        noise = [max(case.fd_noise / max(abs(case.fd), abs(case.analytic), 1e-300), 1e-16) for case in cases]
+        # Between rounding and "nothing is right": an exact zero makes ratios that no axis can hold.
+        shown = [min(max(case.relative_error, 1e-16), 1e3) for case in cases]
+        (line,) = errors.loglog(gaps, shown, "o-", label=quantity)
+        noise = [case.fd_noise / max(abs(case.fd), abs(case.analytic), 1e-300) for case in cases]
+        noise = [min(max(ratio, 1e-16), 1e3) for ratio in noise]
         errors.loglog(gaps, noise, ":", color=line.get_color(), alpha=0.6)
-        sizes.loglog(gaps, [max(abs(case.analytic), 1e-300) for case in cases], "o-", label=quantity)
+        sizes.loglog(gaps, [abs(case.analytic) or float("nan") for case in cases], "o-", label=quantity)
     errors.axhline(TOLERANCE, color="0.5", lw=0.8)
     errors.set(
         xlabel="gap [m]",
