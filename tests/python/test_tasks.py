@@ -15,7 +15,7 @@ from farfield.runs import RunDir
 from farfield.tasks import Adam, Box, DirectTargets, ReachLoss, RecedingHorizon, registry, runner
 from farfield.tasks.methods import Adjoint
 from farfield.tasks.push import Push
-from farfield.tasks.task import with_options
+from farfield.tasks.task import Stuck, with_options
 from farfield.viewer import load_recording
 from farfield.viewer.recording import FIELD, FORCES
 
@@ -224,8 +224,25 @@ def test_a_rollout_that_fails_sends_the_window_half_the_way_back(rail):
     assert np.array_equal(driver.state()["x"], 0.5 * (good + tried))
     objective.state = ff.State(q=np.zeros(1), v=np.ones(1))
     driver = RecedingHorizon(objective, Adam(0.02), frames=5, iterations=5)
-    with pytest.raises(RuntimeError, match="first rollout ended with 'max_iterations'"):
+    with pytest.raises(Stuck, match="first rollout ended with 'max_iterations'"):
         driver.advance()
+
+
+def test_a_run_that_is_stuck_says_so_and_keeps_what_it_has(slider, tmp_path, monkeypatch, capfd):
+    advance = RecedingHorizon.advance
+
+    def stuck(driver):
+        if driver.frame == 2:
+            raise Stuck("step 3 ended with 'max_iterations'")
+        return advance(driver)
+
+    monkeypatch.setattr(RecedingHorizon, "advance", stuck)
+    assert exit_code("run", slider, "--contact", "none", "--out", tmp_path / "run", "--json") == 1
+    output = capfd.readouterr()
+    result = json.loads(output.out)
+    assert result["success"] is False and result["stuck"] == "step 3 ended with 'max_iterations'"
+    assert "stuck: step 3" in output.err
+    assert load_recording(tmp_path / "run" / "recording.npz").num_frames == 3
 
 
 def run_push(folder, *more):

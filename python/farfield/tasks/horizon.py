@@ -14,6 +14,7 @@ import numpy as np
 
 import farfield as ff
 from farfield.tasks.projections import Projection
+from farfield.tasks.task import Stuck
 
 
 class RecedingHorizon:
@@ -88,7 +89,7 @@ class RecedingHorizon:
         """Half the way back to the last controls whose rollout converged."""
         if self._good is None:
             report = trajectory.reports[-1]
-            raise RuntimeError(f"step {len(trajectory.reports)} of the first rollout ended with '{report.status}'")
+            raise Stuck(f"step {len(trajectory.reports)} of the first rollout ended with '{report.status}'")
         self._x = 0.5 * (self._x + self._good)
         self.optimizer.reset()
 
@@ -100,7 +101,7 @@ class RecedingHorizon:
             if step.converged:
                 break
         else:
-            raise RuntimeError(f"frame {self.frame}: the step ended with '{step.reports[-1].status}'")
+            raise Stuck(f"frame {self.frame}: the step ended with '{step.reports[-1].status}'")
         self._q.append(np.array(step.q[-1]))
         self._v.append(np.array(step.v[-1]))
         self._controls.append(control[0])
