@@ -97,10 +97,12 @@ nb::object poses_of(const Trajectory& t) {
 
 Trajectory run(const ModelPtr& model, const Parameters& parameters, const State& state, const RowMatrix& controls,
                double dt, const ContactPtr& contact, double tolerance, int max_iterations,
-               const std::string& pd_convention, const std::optional<RowMatrix>& script, const nb::object& policy) {
+               const std::string& pd_convention, const std::optional<RowMatrix>& script, const nb::object& policy,
+               const std::optional<RowMatrix>& guess) {
     const StepOptions options = step_options(dt, tolerance, max_iterations, pd_convention);
     RolloutInput input{.state0 = state, .controls = controls};
     if (script) input.script = *script;
+    if (guess) input.guess = *guess;
     std::optional<PythonPolicy> wrapped;
     if (!policy.is_none()) {
         wrapped.emplace(policy);
@@ -113,12 +115,16 @@ Trajectory run(const ModelPtr& model, const Parameters& parameters, const State&
 std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Parameters>& parameters,
                                   const std::vector<State>& states, const std::vector<RowMatrix>& controls, double dt,
                                   const ContactPtr& contact, double tolerance, int max_iterations,
-                                  const std::string& pd_convention, std::optional<int> threads) {
+                                  const std::string& pd_convention, std::optional<int> threads,
+                                  const std::optional<std::vector<RowMatrix>>& guesses) {
     const StepOptions options = step_options(dt, tolerance, max_iterations, pd_convention);
     if (controls.size() != states.size())
         fail("rollout_batch: ", controls.size(), " control sequences for ", states.size(), " states");
+    if (guesses && guesses->size() != states.size())
+        fail("rollout_batch: ", guesses->size(), " guesses for ", states.size(), " states");
     std::vector<RolloutInput> inputs;
     for (std::size_t k = 0; k < states.size(); ++k) inputs.push_back({.state0 = states[k], .controls = controls[k]});
+    for (std::size_t k = 0; guesses && k < states.size(); ++k) inputs[k].guess = (*guesses)[k];
     nb::gil_scoped_release release;
     ThreadPool pool(threads.value_or(default_num_threads()));
     return rollout_batch(model, parameters, inputs, options, pool, contact ? contact->setup(model) : ContactSetup{});
@@ -248,7 +254,7 @@ void bind_dynamics(nb::module_& m) {
     m.def("rollout", &run, "model"_a, "parameters"_a, "state"_a, "controls"_a, nb::kw_only(), "dt"_a = StepOptions{}.dt,
           "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance,
           "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = "standard",
-          "script"_a.none() = nb::none(), "policy"_a.none() = nb::none(),
+          "script"_a.none() = nb::none(), "policy"_a.none() = nb::none(), "guess"_a.none() = nb::none(),
           "Simulates len(controls) steps of dt [s] from `state`; controls has shape (steps, num_controls).\n\n"
           "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton "
           "stop [N, N m].\n"
@@ -256,13 +262,14 @@ void bind_dynamics(nb::module_& m) {
           "absent.\n"
           "contact: a ContactModel such as LongRange(); its weight and friction are in the parameters.\n"
           "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, "
-          "parameters_bar) and optional num_parameters.");
+          "parameters_bar) and optional num_parameters.\n"
+          "guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).");
     m.def("rollout_batch", &run_batch, "model"_a, "parameters"_a, "states"_a, "controls"_a, nb::kw_only(),
           "dt"_a = StepOptions{}.dt, "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance,
           "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = "standard",
-          "threads"_a.none() = nb::none(),
+          "threads"_a.none() = nb::none(), "guesses"_a.none() = nb::none(),
           "Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per "
-          "rollout. Same bits for any thread count.");
+          "rollout. guesses: one warm start per rollout. Same bits for any thread count.");
     m.def("rollout_vjp", &run_vjp, "trajectory"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(),
           "dL_dv"_a.none() = nb::none(), "dL_dpose"_a.none() = nb::none(), "allow_unconverged"_a = false,
           "policy"_a.none() = nb::none(),

@@ -382,3 +382,31 @@ def test_everything_public_is_described():
                 if not member.startswith("_") and relevant and not isinstance(item, value) and not described(item):
                     missing.append(f"{name}.{member}")
     assert missing == []
+
+
+def test_a_guess_saves_iterations_and_changes_nothing_else():
+    model, parameters = ff.load("scenes/push.xml")
+    parameters.weight = 1e-6
+    controls = np.tile(model.default_control(), (15, 1))
+    controls[:, 0] = np.linspace(0.0, -0.6, 15)  # towards the box and against it
+    state = model.default_state()
+    options = {"dt": 0.04, "contact": ff.LongRange(slip_speed=1e-2), "tolerance": 1e-9}
+    cold = ff.rollout(model, parameters, state, controls, **options)
+    assert cold.converged and abs(cold.q[-1, 6]) > 0.01  # the box was pushed
+
+    def iterations(trajectory):
+        return sum(report.iterations for report in trajectory.reports)
+
+    warm = ff.rollout(model, parameters, state, controls, guess=cold.v[1:], **options)
+    np.testing.assert_allclose(warm.q, cold.q, atol=1e-9)
+    assert iterations(warm) < 0.7 * iterations(cold)
+    (batched,) = ff.rollout_batch(model, [parameters], [state], [controls], guesses=[np.array(cold.v[1:])], **options)
+    assert np.array_equal(batched.q, warm.q)
+    through = np.array(cold.v[1:])
+    through[:, 0] = -100.0  # a guess on the other side of the box is not taken
+    odd = ff.rollout(model, parameters, state, controls, guess=through, **options)
+    np.testing.assert_allclose(odd.q, cold.q, atol=1e-9)
+    with pytest.raises(ValueError, match=r"guess has shape \(14, 12\), expected \(15, 12\)"):
+        ff.rollout(model, parameters, state, controls, guess=cold.v[2:], **options)
+    with pytest.raises(ValueError, match="2 guesses for 1 states"):
+        ff.rollout_batch(model, [parameters], [state], [controls], guesses=2 * [np.array(cold.v[1:])], **options)

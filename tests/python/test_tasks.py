@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from farfield.runs import RunDir
 from farfield.tasks import Adam, Box, DirectTargets, ReachLoss, RecedingHorizon, registry, runner
 from farfield.tasks.methods import Adjoint
 from farfield.tasks.push import Push
-from farfield.tasks.task import with_options
+from farfield.tasks.task import Stuck, with_options
 from farfield.viewer import load_recording
 from farfield.viewer.recording import FIELD, FORCES
 
@@ -223,8 +224,25 @@ def test_a_rollout_that_fails_sends_the_window_half_the_way_back(rail):
     assert np.array_equal(driver.state()["x"], 0.5 * (good + tried))
     objective.state = ff.State(q=np.zeros(1), v=np.ones(1))
     driver = RecedingHorizon(objective, Adam(0.02), frames=5, iterations=5)
-    with pytest.raises(RuntimeError, match="first rollout ended with 'max_iterations'"):
+    with pytest.raises(Stuck, match="first rollout ended with 'max_iterations'"):
         driver.advance()
+
+
+def test_a_run_that_is_stuck_says_so_and_keeps_what_it_has(slider, tmp_path, monkeypatch, capfd):
+    advance = RecedingHorizon.advance
+
+    def stuck(driver):
+        if driver.frame == 2:
+            raise Stuck("step 3 ended with 'max_iterations'")
+        return advance(driver)
+
+    monkeypatch.setattr(RecedingHorizon, "advance", stuck)
+    assert exit_code("run", slider, "--contact", "none", "--out", tmp_path / "run", "--json") == 1
+    output = capfd.readouterr()
+    result = json.loads(output.out)
+    assert result["success"] is False and result["stuck"] == "step 3 ended with 'max_iterations'"
+    assert "stuck: step 3" in output.err
+    assert load_recording(tmp_path / "run" / "recording.npz").num_frames == 3
 
 
 def run_push(folder, *more):
@@ -313,6 +331,15 @@ def test_a_study_tells_how_many_seeds_succeed_and_repeats_nothing(slider, tmp_pa
     assert "holds a run with other options" in capfd.readouterr().err
 
 
+def test_gradcheck_takes_tasks(slider, tmp_path, capsys):
+    command = ["gradcheck", slider, "--contact", "none", "--out", tmp_path / "check", "--json", "--quiet"]
+    assert exit_code(*command) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["cases"]
+    assert RunDir.open(tmp_path / "check").config["options"]["dt"] == 0.05  # the task's
+    assert (tmp_path / "check" / "gradcheck.png").is_file()
+
+
 def test_a_run_shows_target_paths_forces_and_field(whole, tmp_path, capsys):
     recording = load_recording(whole.file("recording.npz"))
     assert [marker.flat for marker in recording.markers] == [False, True]
@@ -384,6 +411,17 @@ def test_push_feels_the_box_from_a_distance_and_its_gradient_is_right():
         return objective.evaluate([x + h * direction])[0].value
 
     assert slope(value).relative_error(float((here.gradient * direction).sum())) < 1e-4
+
+
+def test_the_default_reach_has_no_traps_and_a_short_one_has(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "examples" / "python")
+    import push_landscape as landscape
+
+    monkeypatch.setattr(landscape, "ANGLES", landscape.ANGLES[::2])
+    problem = Push().build(0)
+    contact = ff.LongRange(**problem.contact_options["longrange"])
+    assert landscape.trapped(landscape.forces_on_box(problem, contact, 0.4)) >= 5
+    assert landscape.trapped(landscape.forces_on_box(problem, contact, Push().reach)) == 0
 
 
 @pytest.mark.long

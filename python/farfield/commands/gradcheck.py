@@ -9,10 +9,10 @@ from farfield.commands.arguments import add_contact_argument, add_output_argumen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="MJCF or URDF file")
+    parser.add_argument("file", metavar="TASK|FILE", help="task (name or .py file), or MJCF or URDF file")
     parser.add_argument("--body", metavar="B", help="free body to move (default: the lightest)")
     parser.add_argument("--key", metavar="NAME", help="keyframe to start from")
-    parser.add_argument("--dt", type=positive_float, default=0.01, metavar="S", help="time step [s] (default: 0.01)")
+    parser.add_argument("--dt", type=positive_float, metavar="S", help="time step [s] (default: the task's, or 0.01)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the loss and the directions (default: 0)")
     add_contact_argument(parser, default="longrange")
     add_output_arguments(parser)
@@ -23,14 +23,11 @@ def run(args: argparse.Namespace) -> int:
 
     from tqdm import tqdm
 
-    import farfield as ff
-    from farfield.commands.arguments import start_state
     from farfield.gradcheck import gradcheck
     from farfield.runs import RunDir, dump_json
 
-    model, parameters = ff.load(args.file)
-    state, _ = start_state(model, args.key)
-    options = {"file": args.file, "body": args.body, "contact": args.contact, "dt": args.dt}
+    scene = _scene(args)
+    options = {"file": args.file, "body": args.body, "contact": args.contact, "dt": scene["dt"]}
     folder = RunDir.create("gradcheck", options=options, seed=args.seed, path=args.out)
     with tqdm(file=sys.stderr, disable=args.quiet, unit="check") as bar:
 
@@ -38,16 +35,7 @@ def run(args: argparse.Namespace) -> int:
             bar.set_description(text)
             bar.update()
 
-        report = gradcheck(
-            model,
-            parameters,
-            contact=contact_model(args.contact),
-            body=args.body,
-            state=state,
-            dt=args.dt,
-            seed=args.seed,
-            progress=progress,
-        )
+        report = gradcheck(**scene, body=args.body, seed=args.seed, progress=progress)
     folder.write_json("gradcheck.json", report.to_dict())
     plot(report, folder.file("gradcheck.png"))
     if args.json:
@@ -55,6 +43,31 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet:
         summarise(report, folder)
     return 0 if report.passed else 1
+
+
+def _scene(args: argparse.Namespace) -> dict:
+    """Model, parameters, contact model, start and time step of a task or a file."""
+    import farfield as ff
+    from farfield.commands.arguments import start_state
+    from farfield.tasks.registry import TASKS, find_task
+
+    if args.file in TASKS or args.file.endswith(".py"):
+        problem = find_task(args.file)().build(args.seed)
+        return {
+            "model": problem.model,
+            "parameters": problem.parameters,
+            "contact": contact_model(args.contact, **problem.contact_options.get(args.contact, {})),
+            "state": problem.state or start_state(problem.model, args.key)[0],
+            "dt": args.dt or problem.dt,
+        }
+    model, parameters = ff.load(args.file)
+    return {
+        "model": model,
+        "parameters": parameters,
+        "contact": contact_model(args.contact),
+        "state": start_state(model, args.key)[0],
+        "dt": args.dt or 0.01,
+    }
 
 
 def plot(report, path) -> None:
@@ -71,10 +84,13 @@ def plot(report, path) -> None:
     for quantity in dict.fromkeys(case.quantity for case in report.cases):
         cases = [case for case in report.cases if case.quantity == quantity]
         gaps = [case.gap for case in cases]
-        (line,) = errors.loglog(gaps, [max(case.relative_error, 1e-16) for case in cases], "o-", label=quantity)
-        noise = [max(case.fd_noise / max(abs(case.fd), abs(case.analytic), 1e-300), 1e-16) for case in cases]
+        # Between rounding and "nothing is right": an exact zero makes ratios that no axis can hold.
+        shown = [min(max(case.relative_error, 1e-16), 1e3) for case in cases]
+        (line,) = errors.loglog(gaps, shown, "o-", label=quantity)
+        noise = [case.fd_noise / max(abs(case.fd), abs(case.analytic), 1e-300) for case in cases]
+        noise = [min(max(ratio, 1e-16), 1e3) for ratio in noise]
         errors.loglog(gaps, noise, ":", color=line.get_color(), alpha=0.6)
-        sizes.loglog(gaps, [max(abs(case.analytic), 1e-300) for case in cases], "o-", label=quantity)
+        sizes.loglog(gaps, [abs(case.analytic) or float("nan") for case in cases], "o-", label=quantity)
     errors.axhline(TOLERANCE, color="0.5", lw=0.8)
     errors.set(
         xlabel="gap [m]",

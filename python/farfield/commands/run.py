@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 
 from farfield.commands.arguments import add_output_arguments, positive_int
@@ -113,12 +114,14 @@ def _print_summary(result: dict, current) -> None:
 
     table = Table(title=f"{result['task']}, seed {result['seed']}", show_header=False, title_justify="left")
     state = "SUCCESS" if result["success"] else "not reached" if result["complete"] else "interrupted"
-    table.add_row("result", state)
+    table.add_row("result", f"stuck: {result['stuck']}" if result["stuck"] else state)
     if "distance" in result:
         table.add_row("distance", f"{result['distance']:.4f} m from the target at the last frame")
-    table.add_row("loss", f"{result['loss_initial']:.4g} at the start, {result['loss_final']:.4g} at the end")
+    if result["loss_initial"] is not None:
+        table.add_row("loss", f"{result['loss_initial']:.4g} at the start, {result['loss_final']:.4g} at the end")
     certificate = "every step converged, no intersections" if result["certified"] else "NOT certified"
-    table.add_row("certificate", f"{certificate}; smallest gap {result['min_gap']:.2e} m")
+    gap = f"; smallest gap {result['min_gap']:.2e} m" if math.isfinite(result["min_gap"]) else ""
+    table.add_row("certificate", certificate + gap)
     speed = result["steps"] / max(result["seconds"], 1e-9)
     table.add_row(
         "work",

@@ -34,7 +34,7 @@ MASS = 0.17  # [kg]
 REST_GAP = 1.5e-3  # between a resting ball and the ground, where repulsion carries it [m]
 FREQUENCY = {32: 2, 128: 4, 392: 7}  # triangles -> parts into which an edge of the octahedron is cut
 MOVED = 3.0 * RADIUS  # a target ball moves at least this far under the hidden shot [m]
-SHOT_SPEED = (1.2, 2.4)  # of the hidden shot and of samples [m/s]
+SHOT_SPEED = (1.5, 3.0)  # of the hidden shot and of samples [m/s]
 SHOT_OFFSET = 0.8  # the line of a shot passes the middle of the rack at most this far away [m]
 # Rounds of a ring: iterations, share of the starts that go on, length of steps.
 SCHEDULE = ((3, 1.0, 2.5), (8, 0.5, 1.0), (8, 0.25, 0.5), (8, 0.2, 0.2))
@@ -62,12 +62,12 @@ class Billiards(Task):
     triangles: int = option(32, "of a ball", choices=tuple(FREQUENCY))
     spacing: float = option(0.4, "between neighbours in the rack [m]", above=2.0 * RADIUS)
     friction: float = option(0.01, "of the ground", least=0)
-    drag: float = option(0.3, "linear damping over mass [1/s]", least=0)
+    drag: float = option(0.8, "linear damping over mass [1/s]", least=0)
     learning_rate: float = option(0.03, "of the single and the sampled start [m, m/s]", above=0)
-    starts: int = option(16, "cue balls of the ring", above=0)
+    starts: int = option(12, "cue balls of the ring", above=0)
     ring_rate: float = option(0.05, "learning rate of the ring's positions [m]", above=0)
     ring_speed_rate: float = option(0.15, "learning rate of the ring's velocities [m/s]", above=0)
-    polish: int = option(12, "Gauss-Newton iterations from each of the best starts of a ring", least=0)
+    polish: int = option(10, "Gauss-Newton iterations from each of the best starts of a ring", least=0)
     polished: int = option(3, "how many of the ring's starts are polished", least=0)
     samples: int = option(16, "random shots of which the sampled start takes the best", above=0)
 
@@ -127,7 +127,9 @@ class Billiards(Task):
             )
             if not hasattr(objective, "jacobian"):
                 return search
-            step = GaussNewtonOptions(iterations=self.polish, trust=0.5, scale=np.array([0.3, 0.3, 1.0, 1.0]))
+            step = GaussNewtonOptions(
+                iterations=self.polish, trust=0.5, smallest_trust=5e-3, scale=np.array([0.3, 0.3, 1.0, 1.0])
+            )
             return Polished(search, step, count=self.polished)
         count = self.iterations or 400
         if self.start == "single":

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Receding horizon: optimise a window of steps, apply its first control, move the window on by one step.
 
-The next window starts from the shifted controls of the last one, its last row repeated. The optimiser forgets between windows.
+The next window starts from the shifted controls of the last one, its last row repeated, and its first rollout from the shifted
+velocities of the last rollout. The optimiser forgets between windows.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 import farfield as ff
 from farfield.tasks.projections import Projection
+from farfield.tasks.task import Stuck
 
 
 class RecedingHorizon:
@@ -41,7 +43,8 @@ class RecedingHorizon:
         self.total = self.first_iterations + (frames - 1) * iterations
         self.done = False
         self._x = objective.parameterization.initial()
-        self._good: np.ndarray | None = None
+        self._good: np.ndarray | None = None  # the last unknowns whose rollout converged, and its velocities
+        self._guess: np.ndarray | None = None
         self._iteration = 0
         self._q, self._v = [np.array(objective.state.q)], [np.array(objective.state.v)]
         self._controls: list[np.ndarray] = []
@@ -55,6 +58,7 @@ class RecedingHorizon:
     def advance(self) -> dict[str, Any]:
         """One iteration of the current window; after its last one the first control is applied."""
         self.objective.state = ff.State(q=self._q[-1], v=self._v[-1])
+        self.objective.guess = self._guess
         (here,) = self.objective.evaluate([self._x])
         row = {
             "frame": self.frame,
@@ -70,7 +74,7 @@ class RecedingHorizon:
         if here.gradient is None:
             self._step_back(here.trajectory)
         else:
-            self._good = self._x
+            self._good, self._guess = self._x, np.array(here.trajectory.v[1:])
             if moving:
                 self._x = self.optimizer.step(self._x, here.gradient)
                 if self.projection is not None:
@@ -85,7 +89,7 @@ class RecedingHorizon:
         """Half the way back to the last controls whose rollout converged."""
         if self._good is None:
             report = trajectory.reports[-1]
-            raise RuntimeError(f"step {len(trajectory.reports)} of the first rollout ended with '{report.status}'")
+            raise Stuck(f"step {len(trajectory.reports)} of the first rollout ended with '{report.status}'")
         self._x = 0.5 * (self._x + self._good)
         self.optimizer.reset()
 
@@ -97,12 +101,14 @@ class RecedingHorizon:
             if step.converged:
                 break
         else:
-            raise RuntimeError(f"frame {self.frame}: the step ended with '{step.reports[-1].status}'")
+            raise Stuck(f"frame {self.frame}: the step ended with '{step.reports[-1].status}'")
         self._q.append(np.array(step.q[-1]))
         self._v.append(np.array(step.v[-1]))
         self._controls.append(control[0])
         self._min_gap = min(self._min_gap, step.min_gap)
-        self._x, self._good = (np.concatenate([x[1:], x[-1:]]) for x in (self._x, self._good))
+        self._x, self._good, self._guess = (
+            np.concatenate([rows[1:], rows[-1:]]) for rows in (self._x, self._good, self._guess)
+        )
         self._iteration = 0
         self.optimizer.reset()
         self.done = self.frame >= self.frames
@@ -118,7 +124,7 @@ class RecedingHorizon:
         """Everything that later iterations depend on."""
         return {
             "x": self._x,
-            **({} if self._good is None else {"good": self._good}),
+            **({} if self._good is None else {"good": self._good, "guess": self._guess}),
             "iteration": np.array(self._iteration),
             "q": np.array(self._q),
             "v": np.array(self._v),
@@ -130,7 +136,7 @@ class RecedingHorizon:
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Continues, bit for bit, where ``state`` was taken."""
         self._x = np.array(state["x"])
-        self._good = np.array(state["good"]) if "good" in state else None
+        self._good, self._guess = (np.array(state[key]) if key in state else None for key in ("good", "guess"))
         self._iteration = int(state["iteration"])
         self._q, self._v, self._controls = list(state["q"]), list(state["v"]), list(state["controls"])
         self._min_gap = float(state["min_gap"])

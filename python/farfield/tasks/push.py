@@ -50,6 +50,7 @@ class Push(Task):
     friction: float = option(0.0, "Coulomb coefficient of everything; 0: drawn from 0.3 to 0.5", least=0)
     slip_speed: float = option(1e-2, "smoothing of friction [m/s]", above=0)
     blend: float = option(1.0, "blending margin of the long-range model", above=0)
+    range: float = option(0.0, "where contact begins in models of finite range [m]; 0: the model's default", least=0)
     stiffness: float = option(500.0, "of the rod's position drive [N/m]; critically damped for 1 kg", above=0)
 
     def build(self, seed: int) -> Problem:
@@ -93,7 +94,7 @@ class Push(Task):
             success=lambda trajectory: judge.distances(trajectory)[-1, 0] <= self.radius,
             report=lambda trajectory: {"distance": judge.distances(trajectory)[-1, 0]},
             dt=self.dt,
-            contact_options={"longrange": {"blend": [self.blend], "slip_speed": self.slip_speed}},
+            contact_options=self._contact_options(),
             markers=[
                 Marker("target", (*target, 0.5 * BOX_SIDE), self.radius),
                 Marker("target place", (*target, 2e-3), 0.75 * BOX_SIDE, flat=True),
@@ -101,6 +102,11 @@ class Push(Task):
             trails=["rod", "box"],
             probe="rod",
         )
+
+    def _contact_options(self) -> dict[str, dict]:
+        near = {"range": self.range} if self.range > 0 else {}
+        own = {"longrange": {"blend": [self.blend]}, "polyhedral": near, "ipc": near, "ipc-global": {}}
+        return {name: {"slip_speed": self.slip_speed, **options} for name, options in own.items()}
 
 
 def scene(heading: float, friction: float, stiffness: float) -> ff.Scene:

@@ -20,7 +20,7 @@ import numpy as np
 
 from farfield.runs import RunDir
 from farfield.tasks.registry import find_method
-from farfield.tasks.task import Driver, Problem, Task
+from farfield.tasks.task import Driver, Problem, Stuck, Task
 
 CHECKPOINT_SECONDS = 10.0
 CHECKPOINT = "checkpoint.npz"
@@ -42,6 +42,7 @@ class Run:
     steps: int = 0
     seconds: float = 0.0
     cpu_seconds: float = 0.0  #: of all threads; what an idle machine would need at most
+    stuck: str | None = None  #: why the driver could not go on
 
 
 def start(task: Task, *, seed: int, contact: str, method: str, out=None) -> Run:
@@ -86,12 +87,16 @@ def _prepare(task: Task, seed: int, contact: str, method: str) -> Run:
 
 
 def execute(run: Run, *, quiet: bool = False, stop_after: int | None = None) -> bool:
-    """Iterate until the driver is done; False when stopped by Ctrl-C or after `stop_after` iterations. Leaves a checkpoint."""
+    """Iterate until the driver is done or stuck; False when stopped by Ctrl-C or after `stop_after` iterations. Leaves a checkpoint."""
     saved = time.monotonic()
     with _stop_request() as stopped, _progress(run, quiet) as show:
         while not run.driver.done and not stopped():
             began, cpu = time.perf_counter(), time.process_time()
-            row = run.driver.advance()
+            try:
+                row = run.driver.advance()
+            except Stuck as reason:
+                run.stuck = str(reason)
+                break
             run.seconds += time.perf_counter() - began
             run.cpu_seconds += time.process_time() - cpu
             run.iterations += 1
@@ -104,7 +109,7 @@ def execute(run: Run, *, quiet: bool = False, stop_after: int | None = None) -> 
                 save_checkpoint(run)
                 saved = time.monotonic()
     save_checkpoint(run)
-    return run.driver.done
+    return run.driver.done or run.stuck is not None
 
 
 def save_checkpoint(run: Run) -> None:
@@ -135,7 +140,8 @@ def finish(run: Run) -> dict:
         "min_gap": trajectory.min_gap,
         "run_dir": run.folder.path,
         "seed": run.seed,
-        "complete": run.driver.done,
+        "complete": run.driver.done or run.stuck is not None,
+        "stuck": run.stuck,
         "certified": certified,
         "cpu_seconds": run.cpu_seconds,
         **run.problem.report(trajectory),

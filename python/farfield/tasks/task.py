@@ -26,6 +26,10 @@ import farfield as ff
 from farfield.viewer.recording import Marker
 
 
+class Stuck(Exception):
+    """A numerical outcome that a driver cannot get past; the run ends there, with what it has, and says so."""
+
+
 class Driver(Protocol):
     """Something that improves controls, one optimiser iteration at a time, and can be stopped between any two.
 
@@ -36,7 +40,10 @@ class Driver(Protocol):
     done: bool
 
     def advance(self) -> dict[str, Any]:
-        """One iteration; a row of metrics with at least loss, gradient_norm, min_gap and steps (steps simulated)."""
+        """One iteration; a row of metrics with at least loss, gradient_norm, min_gap and steps (steps simulated).
+
+        Raises Stuck when no further iteration can be made.
+        """
 
     def inputs(self) -> dict[str, np.ndarray]:
         """What a rollout needs to show the motion found so far: controls, and q0 and v0 where they are unknowns."""

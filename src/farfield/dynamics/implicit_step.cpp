@@ -134,18 +134,26 @@ bool line_search(const StepContext& context, StepScratch& s, double alpha, bool 
     return false;
 }
 
-/// Moves the start of Newton's method from where the step starts to where inertia leads, when the way there is free. From the former
-/// friction looks as if nothing slid, and its stiffness turns the first direction of a sliding body towards what it slides on.
-void start_from_inertia(const StepContext& context, const State& now, StepMemory& memory, StepScratch& s,
-                        StepReport& report) {
-    s.step = context.options.dt * now.v;
+/// Moves the start of Newton's method from where the step starts to where the velocity v leads, when the way there is free.
+bool start_from(const StepContext& context, const State& now, const VectorXd& v, StepMemory& memory, StepScratch& s,
+                StepReport& report) {
+    s.step = context.options.dt * v;
     s.objective.place(s.q);
     const CollisionFilter::Result way = context.filter->max_step(s.objective.kinematics(), s.step, {}, memory.filter);
-    if (way.alpha < 1.0) return;
+    if (way.alpha < 1.0) return false;
     retract(context.model, now.q, s.step, s.trial);
-    if (!std::isfinite(s.objective.energy(s.trial))) return;
+    if (!std::isfinite(s.objective.energy(s.trial))) return false;
     s.q.swap(s.trial);
     report.min_gap = way.certified_gap;
+    return true;
+}
+
+/// From a guess, else from where inertia leads. From where the step starts friction looks as if nothing slid, and its stiffness turns
+/// the first direction of a sliding body towards what it slides on.
+void start_ahead(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
+                 StepScratch& s, StepReport& report) {
+    if (input.guess.size() && start_from(context, now, input.guess, memory, s, report)) return;
+    start_from(context, now, now.v, memory, s, report);
 }
 
 void set_end(const StepContext& context, const State& now, StepScratch& s, State& next, StepReport& report) {
@@ -255,14 +263,14 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
     const bool scripted = model.num_kinematic() > 0;
     if (scripted) remaining_script(model, s.q, input.script, s);
     if (!context.contact) {  // nothing to run into: start from where inertia leads
-        s.step = options.dt * now.v;
+        s.step = options.dt * (input.guess.size() ? input.guess : now.v);
         for (int k = 0; scripted && k < model.num_dofs(); ++k) {
             if (model.dofs()[static_cast<std::size_t>(k)].prescribed) s.step[k] = s.remaining[k];
         }
         retract(model, now.q, s.step, s.trial);
         s.q.swap(s.trial);
     } else if (context.filter && !scripted) {
-        start_from_inertia(context, now, memory, s, report);
+        start_ahead(context, now, input, memory, s, report);
     }
     report.status = StepStatus::MaxIterations;
     const double tolerance = std::max(options.tolerance, s.objective.gradient_noise());

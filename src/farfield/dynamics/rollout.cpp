@@ -119,6 +119,7 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     validate(model, parameters, "rollout: parameters");
     const Eigen::Index steps = input.controls.rows();
     if (!input.policy) require(input.controls, steps, model.num_controls(), "rollout", "controls");
+    if (input.guess.size()) require(input.guess, steps, model.num_dofs(), "rollout", "guess");
 
     Trajectory t{.model = model_ptr, .parameters = parameters, .contact = contact, .options = options};
     t.controls = input.policy ? RowMatrix::Zero(steps, model.num_controls()) : input.controls;
@@ -154,6 +155,7 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
         }
         step_input.control = t.controls.row(step).transpose();
         step_input.script = t.script.row(step).transpose();
+        if (input.guess.size()) step_input.guess = input.guess.row(step).transpose();
         t.reports.push_back(implicit_step(context, now, step_input, memory, scratch, next));
         t.q.row(step + 1) = next.q.transpose();
         t.v.row(step + 1) = next.v.transpose();

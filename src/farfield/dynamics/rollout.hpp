@@ -30,6 +30,9 @@ struct RolloutInput {
     RowMatrix
         script;  ///< (steps, 7 num_kinematic): coordinates of the kinematic bodies after each step; empty = at rest
     const Policy* policy = nullptr;
+    /// Warm start, (steps, num_dofs): velocities after each step of a motion much like this one; empty = inertia. The result depends on it
+    /// only within the tolerance.
+    RowMatrix guess{};
 };
 
 /// The tape: states, controls and reports. Small; the backward pass re-evaluates each step once.

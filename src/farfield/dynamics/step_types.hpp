@@ -65,9 +65,11 @@ struct StepMemory {
 [[nodiscard]] StepMemory make_memory(const StepContext& context);
 
 /// What drives one step: controls, and the next coordinates (7 each) of the kinematic bodies.
+/// `guess`: velocity at the end of the step from which Newton's method starts when the way there is free; empty: that at its start.
 struct StepInput {
     Eigen::VectorXd control;
     Eigen::VectorXd script;
+    Eigen::VectorXd guess{};
 };
 
 }  // namespace farfield
