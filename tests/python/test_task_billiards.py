@@ -54,8 +54,9 @@ def test_the_rack_does_not_scatter_and_every_start_is_far(problem):
     places = trajectory.poses()[:, 2:, :3]
     assert np.linalg.norm(places[-1] - places[0], axis=1).max() < 0.05 * RADIUS
     driver = problem.driver(objective(problem))
-    assert len(driver.search.starts) == 12
-    for start in driver.search.starts:
+    starts = [start for attempt in driver.searches for start in attempt.search.starts]
+    assert len({tuple(start.x) for start in starts}) == len(starts) == 24
+    for start in starts:
         assert not start.x[2:].any()
         assert np.linalg.norm(rack_places(0.4) - start.x[:2], axis=1).min() >= 10.0 * RADIUS
         np.testing.assert_array_equal(table.projection().project(start.x), start.x)

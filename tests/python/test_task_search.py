@@ -12,7 +12,7 @@ import farfield as ff
 from farfield.differences import slope
 from farfield.tasks.gauss_newton import GaussNewton, GaussNewtonOptions, damped_step
 from farfield.tasks.losses import ReachLoss
-from farfield.tasks.multistart import Multistart, Polished, Round, ring
+from farfield.tasks.multistart import Attempts, Multistart, Polished, Round, ring
 from farfield.tasks.objective import Objective
 from farfield.tasks.optimizers import Adam
 from farfield.tasks.parameterizations import InitialState
@@ -195,3 +195,24 @@ def test_polish_finishes_the_search_and_resumes_bit_for_bit(after):
     assert run(second) == rows[after:]
     for key, value in whole.inputs().items():
         assert value.tobytes() == second.inputs()[key].tobytes()
+
+
+def test_attempts_go_on_until_one_arrives():
+    """The first attempt is too short; the second arrives; a third is not begun. Resumed in the second, bit for bit."""
+    objective = shot([0.3, 0.4], radius=0.002)
+
+    def make() -> Attempts:
+        searches = [Multistart(objective, starts(2), lambda: Adam(0.01), [Round(2, 2)]) for _ in range(3)]
+        polish = GaussNewtonOptions(iterations=15, trust=0.3)
+        return Attempts([searches[0], Polished(searches[1], polish, count=1), searches[2]])
+
+    whole = make()
+    rows = run(whole)
+    assert rows[-1]["loss"] == 0.0
+    assert {row["attempt"] for row in rows} == {0, 1}
+    assert whole.searches[2].iterations == 0
+    second = resumed(make, 5)
+    assert run(second) == rows[5:]
+    assert second.inputs()["q0"].tobytes() == whole.inputs()["q0"].tobytes()
+    with pytest.raises(ValueError, match="no searches"):
+        Attempts([])

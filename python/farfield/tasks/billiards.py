@@ -21,7 +21,7 @@ import numpy as np
 import farfield as ff
 from farfield.tasks.gauss_newton import GaussNewtonOptions
 from farfield.tasks.losses import ReachLoss
-from farfield.tasks.multistart import Multistart, Polished, Round, ring
+from farfield.tasks.multistart import Attempts, Multistart, Polished, Round, ring
 from farfield.tasks.optimizers import Adam
 from farfield.tasks.parameterizations import InitialState
 from farfield.tasks.projections import Disc, Outside, Sequential
@@ -69,6 +69,7 @@ class Billiards(Task):
     ring_speed_rate: float = option(0.15, "learning rate of the ring's velocities [m/s]", above=0)
     polish: int = option(10, "Gauss-Newton iterations from each of the best starts of a ring", least=0)
     polished: int = option(3, "how many of the ring's starts are polished", least=0)
+    attempts: int = option(2, "rings, each turned against the one before, until one succeeds", above=0)
     samples: int = option(16, "random shots of which the sampled start takes the best", above=0)
 
     def build(self, seed: int) -> Problem:
@@ -105,39 +106,44 @@ class Billiards(Task):
         )
 
     def _driver(self, objective: Any, table: Table, generator: np.random.Generator) -> Any:
-        inside = table.projection()
         if self.start == "ring":
-            places = ring(table.center, table.start_distance, self.starts, phase=math.pi)
-            count = self.iterations or sum(share for share, _, _ in SCHEDULE)
-            rounds = [
-                Round(
-                    max(round(share * count / sum(each[0] for each in SCHEDULE)), 1),
-                    max(round(part * self.starts), 1),
-                    rate=rate,
-                )
-                for share, part, rate in SCHEDULE
-            ]
-            rates = np.array([self.ring_rate, self.ring_rate, self.ring_speed_rate, self.ring_speed_rate])
-            search = Multistart(
-                objective,
-                [np.array([*place, 0.0, 0.0]) for place in places],
-                lambda: Adam(rates, betas=(0.0, 0.0), groups=[[0, 1], [2, 3]]),
-                rounds,
-                projection=inside,
-            )
-            if not hasattr(objective, "jacobian"):
-                return search
-            step = GaussNewtonOptions(
-                iterations=self.polish, trust=0.5, smallest_trust=5e-3, scale=np.array([0.3, 0.3, 1.0, 1.0])
-            )
-            return Polished(search, step, count=self.polished)
+            # the starts of later attempts lie between those of the first
+            turn = 2.0 * math.pi / (self.starts * self.attempts)
+            return Attempts([self._ring(objective, table, math.pi + k * turn) for k in range(self.attempts)])
         count = self.iterations or 400
         if self.start == "single":
             points, rounds = [objective.parameterization.initial()], [Round(count, 1)]
         else:
             points = [table.random_shot(generator) for _ in range(self.samples)]
             rounds = [Round(1, self.samples), Round(count, 1)]
-        return Multistart(objective, points, lambda: Adam(self.learning_rate), rounds, projection=inside)
+        return Multistart(objective, points, lambda: Adam(self.learning_rate), rounds, projection=table.projection())
+
+    def _ring(self, objective: Any, table: Table, phase: float) -> Multistart | Polished:
+        places = ring(table.center, table.start_distance, self.starts, phase=phase)
+        usual = sum(iterations for iterations, _, _ in SCHEDULE)
+        rounds = [
+            Round(
+                max(round(iterations * (self.iterations or usual) / usual), 1),
+                max(round(share * self.starts), 1),
+                rate=rate,
+            )
+            for iterations, share, rate in SCHEDULE
+        ]
+        rates = np.array([self.ring_rate, self.ring_rate, self.ring_speed_rate, self.ring_speed_rate])
+        search = Multistart(
+            objective,
+            [np.array([*place, 0.0, 0.0]) for place in places],
+            # No memory: where a shot begins to hit, gradients jump by six decades, and a second moment would remember that for long.
+            lambda: Adam(rates, betas=(0.0, 0.0), groups=[[0, 1], [2, 3]]),
+            rounds,
+            projection=table.projection(),
+        )
+        if not hasattr(objective, "jacobian"):
+            return search
+        options = GaussNewtonOptions(
+            iterations=self.polish, trust=0.5, smallest_trust=5e-3, scale=np.array([0.3, 0.3, 1.0, 1.0])
+        )
+        return Polished(search, options, count=self.polished)
 
 
 class Table:

@@ -82,9 +82,14 @@ class Multistart:
         return sorted(self.starts, key=lambda start: start.rank)
 
     @property
+    def best_value(self) -> float:
+        """The smallest loss seen."""
+        return self.ranking[0].best_value
+
+    @property
     def done(self) -> bool:
         """Reached, or nothing is left to do."""
-        return self.iterations >= self.total or not self._active or self.ranking[0].best_value <= 0.0
+        return self.iterations >= self.total or not self._active or self.best_value <= 0.0
 
     def advance(self) -> dict[str, Any]:
         """One iteration of all starts that still take part. The row's loss is the best so far, ``losses`` is start -> its loss now."""
@@ -97,7 +102,7 @@ class Multistart:
         self.iterations += 1
         norms = [np.linalg.norm(each.gradient) for each in evaluations if each.gradient is not None]
         return {
-            "loss": self.ranking[0].best_value,
+            "loss": self.best_value,
             "gradient_norm": float(max(norms)) if norms else None,
             "min_gap": min(each.trajectory.min_gap for each in evaluations),
             "steps": sum(each.trajectory.num_steps for each in evaluations),
@@ -162,11 +167,14 @@ class Polished:
         self._polish: GaussNewton | None = None
 
     @property
+    def best_value(self) -> float:
+        """The smallest loss seen."""
+        return self.search.best_value
+
+    @property
     def done(self) -> bool:
         """Reached, or nothing is left to do."""
-        if not self.search.done:
-            return False
-        return self.search.ranking[0].best_value <= 0.0 or not self._turns()
+        return self.search.done and (self.best_value <= 0.0 or not self._turns())
 
     def _turns(self) -> list[int]:
         if self._queue is None:
@@ -187,7 +195,7 @@ class Polished:
             start.best_x, start.best_value = here.x, here.value
         if self._polish.done:
             self._queue, self._polish = self._turns()[1:], None
-        return row | {"loss": self.search.ranking[0].best_value, "losses": {str(start.index): here.value}}
+        return row | {"loss": self.best_value, "losses": {str(start.index): here.value}}
 
     def _begin(self, start: Start) -> GaussNewton:
         return GaussNewton(self.search.objective, start.best_x, self.options, projection=self.search.projection)
@@ -213,6 +221,48 @@ class Polished:
         if "polish.x" in state:
             self._polish = self._begin(self.search.starts[self._turns()[0]])
             self._polish.restore(part(state, "polish."))
+
+
+class Attempts:
+    """The driver that makes several searches, one after the other, until one arrives; the best of all counts."""
+
+    def __init__(self, searches: Sequence[Multistart | Polished]) -> None:
+        if not len(searches):
+            raise ValueError("Attempts: no searches, expected at least one")
+        self.searches = list(searches)
+        self.total = sum(search.total for search in self.searches)
+
+    @property
+    def best_value(self) -> float:
+        """The smallest loss seen."""
+        return min(search.best_value for search in self.searches)
+
+    @property
+    def done(self) -> bool:
+        """Reached, or nothing is left to do."""
+        return self.best_value <= 0.0 or all(search.done for search in self.searches)
+
+    def advance(self) -> dict[str, Any]:
+        """One iteration of the first search that is not over."""
+        attempt, search = next((k, search) for k, search in enumerate(self.searches) if not search.done)
+        return search.advance() | {"loss": self.best_value, "attempt": attempt}
+
+    def inputs(self) -> dict[str, np.ndarray]:
+        """Rollout inputs of the best point of all."""
+        return min(self.searches, key=lambda search: search.best_value).inputs()
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything that later iterations depend on."""
+        return {
+            f"attempt{k}.{key}": value
+            for k, search in enumerate(self.searches)
+            for key, value in search.state().items()
+        }
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Continues, bit for bit, where ``state`` was taken."""
+        for k, search in enumerate(self.searches):
+            search.restore(part(state, f"attempt{k}."))
 
 
 def part(state: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
