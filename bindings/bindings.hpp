@@ -8,6 +8,7 @@ namespace farfield::python {
 void bind_scene(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_contact(nanobind::module_& m);
+void bind_contact_ipc(nanobind::module_& m);
 void bind_dynamics(nanobind::module_& m);
 void bind_io(nanobind::module_& m);
 void bind_benchmarks(nanobind::module_& m);

@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
     farfield::python::bind_scene(m);
     farfield::python::bind_model(m);
     farfield::python::bind_contact(m);
+    farfield::python::bind_contact_ipc(m);
     farfield::python::bind_dynamics(m);
     farfield::python::bind_io(m);
     farfield::python::bind_benchmarks(m);

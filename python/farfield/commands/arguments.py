@@ -7,7 +7,13 @@ import argparse
 import math
 
 # Command-line name -> class of the farfield package.
-CONTACT_MODELS = {"longrange": "LongRange", "polyhedral": "Polyhedral", "ipc": "Ipc", "softmin": "SoftMin"}
+CONTACT_MODELS = {
+    "longrange": "LongRange",
+    "polyhedral": "Polyhedral",
+    "ipc": "Ipc",
+    "ipc-global": "IpcGlobal",
+    "softmin": "SoftMin",
+}
 
 
 def positive_int(text: str) -> int:

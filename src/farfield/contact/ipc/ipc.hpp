@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  The IPC contact model: a barrier between the features of surfaces that are nearer than a range.
+///
+/// Energy:    E = weight sum over pairs of scale sum over features of m b + friction; vertex-triangle and edge-edge pairs of the two
+///            meshes, b as in barrier.hpp, m = 1 but for nearly parallel edges (closest.hpp), friction as in lagged_friction.hpp;
+///            a mesh above a half-space: b of every vertex's height
+/// Paper:     [Li2020]; the global form replaces the barrier alone and looks at all pairs of features
+///
+/// Friction acts only after begin_step. A pair's friction coefficient is that of its `friction_body`.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "farfield/base/thread_pool.hpp"
+#include "farfield/contact/contact_potential.hpp"
+#include "farfield/contact/ipc/memory.hpp"
+#include "farfield/contact/ipc/options.hpp"
+#include "farfield/contact/ipc/shape.hpp"
+#include "farfield/model/collision_geometry.hpp"
+
+namespace farfield::contact::ipc {
+
+class Ipc final : public ContactPotential {
+ public:
+    Ipc(const CollisionGeometry& geometry, const IpcOptions& options);
+
+    [[nodiscard]] std::unique_ptr<ContactMemory> make_memory() const override;
+    void begin_step(const Poses& previous, double dt, const Parameters& parameters,
+                    ContactMemory& memory) const override;
+    [[nodiscard]] double energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const override;
+    void derivatives(const Poses& poses, const Parameters& parameters, ContactMemory& memory,
+                     ContactDerivatives& out) const override;
+    void vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
+             const std::vector<Vector6d>& twists, ContactGradient& out) const override;
+
+ private:
+    struct Placed;   // a pair of bodies at given poses
+    struct Facing;   // a mesh above a half-space within it
+    struct Nearest;  // what a pass over all terms has seen
+
+    void prepare(const Poses& poses, std::vector<PlacedShape>& placed) const;
+    [[nodiscard]] Placed place(int pair, const Poses& poses, const std::vector<PlacedShape>& placed) const;
+    template <class Work>
+    void for_each_half_space(const Placed& at, Work&& work) const;
+    /// visit(closest, mollifier) for every pair of features within range, in the frame of A's tree. Infinite when triangles meet.
+    template <class Visit>
+    Nearest for_each_term(const Placed& at, PairMemory& memory, Visit&& visit) const;
+    /// visit(x, z) for every vertex within range: place in the frame of the mesh's tree, and height.
+    template <class Visit>
+    Nearest for_each_height(const Facing& facing, Visit&& visit) const;
+    template <class Work>
+    void for_each_pair(Work&& work) const;
+    [[nodiscard]] Memory& own(ContactMemory& memory) const;
+    void check(const Poses& poses, const Parameters& parameters) const;
+    [[nodiscard]] double coefficient(int pair, const Parameters& parameters) const;
+    [[nodiscard]] double weight(int pair, const Parameters& parameters) const;
+    [[nodiscard]] Slip slip(const Placed& now, const Placed& start, double dt) const;
+
+    void pair_energy(const Placed& now, const Slip* slip, Memory& memory, PairResult& result) const;
+    void pair_derivatives(const Placed& now, double weight, double coefficient, const Slip* slip, Memory& memory,
+                          PairResult& result, PairBlock& block) const;
+    void pair_lag(const Placed& start, Memory& memory) const;
+    void pair_friction_vjp(const Placed& start, const Slip& slip, const Vector6d& twist_a, const Vector6d& twist_b,
+                           Memory& memory, PairResult& result) const;
+    [[noreturn]] void refuse_touching(const Placed& at) const;
+
+    IpcOptions options_;
+    Barrier barrier_;
+    std::vector<Shape> shapes_;
+    std::vector<std::string> names_;
+    std::vector<ContactPair> pairs_;
+    std::unique_ptr<ThreadPool> pool_;  ///< null: one thread
+};
+
+}  // namespace farfield::contact::ipc

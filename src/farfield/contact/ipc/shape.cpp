@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/contact/ipc/shape.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace farfield::contact::ipc {
+
+namespace {
+
+std::size_t at(int k) { return static_cast<std::size_t>(k); }
+
+}  // namespace
+
+Shape make_shape(const CollisionBody& body) {
+    Shape shape;
+    shape.half_spaces = body.half_spaces;
+    if (body.mesh.triangles.rows() == 0) return shape;
+    shape.tree = CollisionShape(body.mesh);
+    const Pose inverse = shape.tree.frame().inverse();
+    std::vector<int> index(at(static_cast<int>(body.mesh.vertices.rows())), -1);
+    std::map<std::pair<int, int>, int> known;
+    for (Eigen::Index t = 0; t < body.mesh.triangles.rows(); ++t) {
+        Eigen::Vector3i corners;
+        Owned owned;
+        for (int k = 0; k < 3; ++k) {
+            const int vertex = body.mesh.triangles(t, k);
+            if (index[at(vertex)] < 0) {
+                index[at(vertex)] = static_cast<int>(shape.vertices.size());
+                shape.vertices.push_back(inverse * body.mesh.vertices.row(vertex).transpose());
+                owned.vertices[at(owned.num_vertices++)] = index[at(vertex)];
+            }
+            corners[k] = index[at(vertex)];
+        }
+        for (int k = 0; k < 3; ++k) {
+            const auto ends = std::minmax(corners[k], corners[(k + 1) % 3]);
+            if (!known.emplace(ends, static_cast<int>(shape.edges.size())).second) continue;
+            owned.edges[at(owned.num_edges++)] = static_cast<int>(shape.edges.size());
+            shape.edges.emplace_back(ends.first, ends.second);
+            shape.edge_squared.push_back(
+                (shape.vertices[at(ends.second)] - shape.vertices[at(ends.first)]).squaredNorm());
+        }
+        shape.triangles.push_back(corners);
+        shape.owned.push_back(owned);
+    }
+    for (const Eigen::Vector3d& vertex : shape.vertices) shape.reach = std::max(shape.reach, vertex.norm());
+    return shape;
+}
+
+PlacedShape place(const Shape& shape, const Eigen::Matrix3d& rotation) {
+    if (!shape.has_mesh()) return {rotation, Eigen::Vector3d::Zero(), Eigen::Vector3d::Zero()};
+    PlacedShape placed;
+    placed.rotation = rotation * shape.tree.frame().rotation;
+    placed.origin = rotation * shape.tree.frame().position;
+    placed.center = placed.rotation * shape.tree.root().centre + placed.origin;
+    return placed;
+}
+
+}  // namespace farfield::contact::ipc

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file  What every contact model must do, asked of all of them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "contact/contact_models.hpp"
+#include "contact/longrange/random_scene.hpp"
+#include "farfield/model/closest_points.hpp"
+#include "support/derivative_check.hpp"
+
+using namespace farfield;
+using namespace farfield::testing;
+using contact::ContactDerivatives;
+using contact::ContactPotential;
+
+namespace {
+
+constexpr double kNear = 0.1;  // gaps of the scenes, in radii: within reach of every model
+
+ContactDerivatives evaluate(const ContactPotential& model, const Poses& poses, const Parameters& parameters) {
+    const auto memory = model.make_memory();
+    ContactDerivatives out;
+    model.derivatives(poses, parameters, *memory, out);
+    return out;
+}
+
+/// Wrench about the world's origin.
+Vector6d at_origin(const Vector6d& wrench, const Pose& pose) {
+    Vector6d moved = wrench;
+    moved.tail<3>() += pose.position.cross(wrench.head<3>());
+    return moved;
+}
+
+double exact_gap(const Scene& scene) {
+    double gap = std::numeric_limits<double>::infinity();
+    for (const ContactPair& pair : scene.geometry.pairs)
+        gap = std::min(gap, closest_points(scene.geometry, pair, scene.poses).distance);
+    return gap;
+}
+
+}  // namespace
+
+TEST_CASE("contact models: gradient and Hessian agree with differences") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(51);
+        for (int round = 0; round < 12; ++round) {
+            CAPTURE(round);
+            const Scene scene = random_scene(random, round % 2 == 0, kNear);
+            const auto model = entry.make(scene.geometry, {});
+            const Parameters parameters = make_parameters(scene.geometry, 1e-3, 0.0);
+            const auto memory = model->make_memory();
+            ContactDerivatives d;
+            model->derivatives(scene.poses, parameters, *memory, d);
+            REQUIRE(std::isfinite(d.energy));
+            CHECK(model->energy(scene.poses, parameters, *memory) == doctest::Approx(d.energy).epsilon(1e-12));
+            CHECK((assembled(d) - assembled(d).transpose()).norm() <= 1e-13 * assembled(d).norm());
+            const LadderOptions ladder{.scale = scene.scale, .floor = 1e-14};
+            const DerivativeReport gradient = check_tangent_gradient(
+                [&](const Eigen::VectorXd& twist) {
+                    return model->energy(moved(scene.poses, twist), parameters, *memory);
+                },
+                stacked(d.wrench), ladder, random);
+            CHECK_MESSAGE(gradient.passes(1e-6), gradient);
+            const DerivativeReport hessian = check_jacobian(
+                [&](const Eigen::VectorXd& twist) {
+                    ContactDerivatives there;
+                    model->derivatives(moved(scene.poses, twist), parameters, *memory, there);
+                    return stacked(there.wrench);
+                },
+                Eigen::VectorXd::Zero(18), wrench_jacobian(d), ladder, random);
+            CHECK_MESSAGE(hessian.passes(1e-6), hessian);
+        }
+    }
+}
+
+TEST_CASE("contact models: vjp agrees with differences") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(52);
+        int rubbing = 0;
+        for (int round = 0; round < 10; ++round) {
+            CAPTURE(round);
+            const Scene scene = random_scene(random, round % 2 == 0, kNear);
+            const auto model = entry.make(scene.geometry, {});
+            const Parameters parameters = make_parameters(scene.geometry, 1e-3, 0.5);
+            const auto memory = model->make_memory();
+            const double dt = 0.01;
+            // from well inside the smoothing of friction to well outside
+            const Poses poses =
+                moved(scene.poses, std::pow(10.0, uniform(random, -4.5, -3.0)) * normal_vector(random, 18));
+            std::vector<Vector6d> twists(3);
+            for (Vector6d& twist : twists) twist = normal_vector(random, 6);
+            contact::ContactGradient gradient;
+            model->vjp(poses, scene.poses, dt, parameters, *memory, twists, gradient);
+            const auto phi = [&](const Poses& previous, const Parameters& p) {
+                ContactDerivatives there;
+                model->begin_step(previous, dt, p, *memory);
+                model->derivatives(poses, p, *memory, there);
+                double sum = 0.0;
+                for (std::size_t body = 0; body < 3; ++body) sum += twists[body].dot(there.wrench[body]);
+                return sum;
+            };
+            Eigen::VectorXd by_parameter(4);
+            by_parameter << gradient.friction, gradient.weight * parameters.weight;
+            const DerivativeReport parameter = check_tangent_gradient(
+                [&](const Eigen::VectorXd& values) {
+                    Parameters p = parameters;
+                    p.friction += values.head(3);
+                    p.weight *= 1.0 + values[3];
+                    return phi(scene.poses, p);
+                },
+                by_parameter, {.floor = 1e-14}, random);
+            CHECK_MESSAGE(parameter.passes(), parameter);
+            // Differences of phi, most of which is the normal force, carry noise: too far apart, friction drowns in it.
+            const double size = stacked(gradient.previous_wrench).norm() * scene.scale;
+            if (size < 1e-7 * std::abs(phi(scene.poses, parameters))) continue;
+            const DerivativeReport previous = check_tangent_gradient(
+                [&](const Eigen::VectorXd& twist) { return phi(moved(scene.poses, twist), parameters); },
+                stacked(gradient.previous_wrench), {.scale = scene.scale, .floor = 1e-14}, random);
+            CHECK_MESSAGE(previous.passes(5e-6), previous);
+            ++rubbing;
+        }
+        CHECK(rubbing >= 5);
+    }
+}
+
+TEST_CASE("contact models: a rigid motion of everything changes nothing but the axes") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(53);
+        for (int round = 0; round < 8; ++round) {
+            const Scene scene = random_scene(random, false, kNear);
+            const auto model = entry.make(scene.geometry, {});
+            const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
+            const Pose motion{random_rotation(random), 10.0 * normal_vector(random, 3)};
+            const ContactDerivatives before = evaluate(*model, scene.poses, parameters);
+            const ContactDerivatives after = evaluate(*model, transformed(scene.poses, motion), parameters);
+            REQUIRE(before.energy > 0.0);
+            CHECK(after.energy == doctest::Approx(before.energy).epsilon(1e-11));
+            CHECK(after.blocks[0].gap == doctest::Approx(before.blocks[0].gap).epsilon(1e-9));
+            for (std::size_t body = 1; body < 3; ++body) {
+                Vector6d turned;
+                turned << motion.rotation * before.wrench[body].head<3>(),
+                    motion.rotation * before.wrench[body].tail<3>();
+                CHECK((after.wrench[body] - turned).norm() < 1e-10 * stacked(before.wrench).norm());
+            }
+            Eigen::MatrixXd turn = Eigen::MatrixXd::Zero(12, 12);
+            for (int k = 0; k < 4; ++k) turn.block<3, 3>(3 * k, 3 * k) = motion.rotation;
+            CHECK((after.blocks[0].hessian - turn * before.blocks[0].hessian * turn.transpose()).norm() <
+                  1e-8 * before.blocks[0].hessian.norm());
+        }
+    }
+}
+
+TEST_CASE("contact models: forces and torques balance, with and without the ground") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(54);
+        for (int round = 0; round < 12; ++round) {
+            const Scene scene = random_scene(random, round % 2 == 0, kNear);
+            const auto model = entry.make(scene.geometry, {});
+            const ContactDerivatives d = evaluate(*model, scene.poses, make_parameters(scene.geometry, 1.0, 0.0));
+            Vector6d total = Vector6d::Zero();
+            double size = 0.0;
+            for (std::size_t body = 0; body < 3; ++body) {
+                total += at_origin(d.wrench[body], scene.poses[body]);
+                size += d.wrench[body].norm();
+            }
+            CHECK(size > 0.0);
+            CHECK(total.norm() < 1e-12 * size);
+        }
+    }
+}
+
+TEST_CASE("contact models: friction of two bodies in the air conserves momentum") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(55);
+        int rubbing = 0;
+        for (int round = 0; round < 10; ++round) {
+            const Scene scene = random_scene(random, false, kNear);
+            const auto model = entry.make(scene.geometry, {});
+            const Parameters with = make_parameters(scene.geometry, 1e-3, 0.5),
+                             without = make_parameters(scene.geometry, 1e-3, 0.0);
+            const auto memory = model->make_memory();
+            model->begin_step(scene.poses, 0.01, with, *memory);
+            // translation of body 1: displaced points carry the force along, so torques are taken where it acted
+            Poses next = scene.poses;
+            next[1].position += 1e-4 * unit_vector(random);
+            ContactDerivatives rough, smooth;
+            model->derivatives(next, with, *memory, rough);
+            model->derivatives(next, without, *memory, smooth);
+            Vector6d total = Vector6d::Zero();
+            for (std::size_t body = 1; body < 3; ++body)
+                total += at_origin(rough.wrench[body] - smooth.wrench[body], scene.poses[body]);
+            const double size = (rough.wrench[1] - smooth.wrench[1]).head<3>().norm();
+            if (size == 0.0) continue;
+            ++rubbing;
+            const double noise = 1e-12 * size + 1e-15 * stacked(smooth.wrench).norm();
+            CHECK(total.head<3>().norm() < noise);
+            CHECK(total.tail<3>().norm() < noise + (entry.balanced_torque ? 0.0 : kTestRange * size));
+        }
+        CHECK(rubbing > 5);
+    }
+}
+
+TEST_CASE("contact models: exchanging the bodies exchanges the blocks") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(56);
+        for (int round = 0; round < 8; ++round) {
+            const Scene scene = random_scene(random, false, kNear);
+            CollisionGeometry swapped = scene.geometry;
+            std::swap(swapped.bodies[1], swapped.bodies[2]);
+            Poses poses = scene.poses;
+            std::swap(poses[1], poses[2]);
+            const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
+            const ContactDerivatives one = evaluate(*entry.make(scene.geometry, {}), scene.poses, parameters);
+            const ContactDerivatives two = evaluate(*entry.make(swapped, {}), poses, parameters);
+            CHECK(two.energy == doctest::Approx(one.energy).epsilon(1e-12));
+            CHECK((one.wrench[1] - two.wrench[2]).norm() < 1e-10 * one.wrench[1].norm());
+            const auto &h = one.blocks[0].hessian, &k = two.blocks[0].hessian;
+            CHECK((h.topLeftCorner<6, 6>() - k.bottomRightCorner<6, 6>()).norm() < 1e-9 * h.norm());
+            CHECK((h.topRightCorner<6, 6>() - k.bottomLeftCorner<6, 6>()).norm() < 1e-9 * h.norm());
+        }
+    }
+}
+
+TEST_CASE("contact models: the same bits for 1, 2 and 4 threads, friction and vjp included [threads]") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(57);
+        std::vector<TriangleMesh> meshes;
+        Poses poses(5);
+        for (int body = 1; body <= 4; ++body) {
+            meshes.push_back(body % 2 == 0 ? make_box({0.1, 0.1, 0.1}) : make_ellipsoid({0.1, 0.08, 0.09}));
+            poses[static_cast<std::size_t>(body)] = {random_rotation(random),
+                                                     {0.36 * (body % 2), 0.36 * (body / 2), 0.2}};
+        }
+        const CollisionGeometry geometry = make_geometry(meshes, true);
+        const Parameters parameters = make_parameters(geometry, 1e-3, 0.5);
+        const Poses next = moved(poses, 1e-4 * normal_vector(random, 30));
+        std::vector<Vector6d> twists(5);
+        for (Vector6d& twist : twists) twist = normal_vector(random, 6);
+        ContactDerivatives first;
+        contact::ContactGradient first_gradient;
+        for (const int threads : {1, 2, 4}) {
+            const auto model = entry.make(geometry, {.threads = threads});
+            const auto memory = model->make_memory();
+            ContactDerivatives d;
+            contact::ContactGradient gradient;
+            model->begin_step(poses, 0.01, parameters, *memory);
+            model->derivatives(next, parameters, *memory, d);
+            model->vjp(next, poses, 0.01, parameters, *memory, twists, gradient);
+            CHECK(d.friction_energy > 0.0);
+            if (threads == 1) {
+                first = d;
+                first_gradient = gradient;
+                continue;
+            }
+            CHECK(d.energy == first.energy);
+            CHECK(stacked(d.wrench) == stacked(first.wrench));
+            CHECK(assembled(d) == assembled(first));
+            CHECK(stacked(gradient.previous_wrench) == stacked(first_gradient.previous_wrench));
+            CHECK(gradient.friction == first_gradient.friction);
+        }
+    }
+}
+
+TEST_CASE("contact models: saved memory gives the same bits, a foreign one is refused") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(58);
+        const Scene scene = random_scene(random, true, kNear);
+        const auto model = entry.make(scene.geometry, {});
+        const Parameters parameters = make_parameters(scene.geometry, 1e-3, 0.5);
+        const auto memory = model->make_memory(), copy = model->make_memory();
+        static_cast<void>(model->energy(scene.poses, parameters, *memory));
+        copy->restore(memory->save());
+        const Poses next = moved(scene.poses, 1e-4 * normal_vector(random, 18));
+        ContactDerivatives one, two;
+        model->derivatives(next, parameters, *memory, one);
+        model->derivatives(next, parameters, *copy, two);
+        CHECK(one.energy == two.energy);
+        CHECK(stacked(one.wrench) == stacked(two.wrench));
+        CHECK(assembled(one) == assembled(two));
+        CHECK(one.blocks[0].gap == two.blocks[0].gap);
+        CHECK_THROWS_AS(copy->restore({}), std::invalid_argument);
+        CHECK_THROWS_AS(copy->restore({99.0}), std::invalid_argument);
+    }
+}
+
+TEST_CASE("contact models: gaps are lower bounds, and energies of crossing bodies are infinite") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(59);
+        for (int round = 0; round < 30; ++round) {
+            const bool ground = round % 2 == 0;
+            Scene scene = random_scene(random, ground, round % 3 == 0 ? 3.0 : kNear);
+            const auto model = entry.make(scene.geometry, {});
+            const Parameters parameters = make_parameters(scene.geometry, 1e-3, 0.0);
+            const ContactDerivatives d = evaluate(*model, scene.poses, parameters);
+            for (std::size_t k = 0; k < d.blocks.size(); ++k) {
+                const double exact = closest_points(scene.geometry, scene.geometry.pairs[k], scene.poses).distance;
+                CHECK(d.blocks[k].gap > 0.0);
+                CHECK(d.blocks[k].gap <= exact * (1.0 + 1e-12));
+            }
+            CHECK((d.energy > 0.0 || !entry.far));
+            const auto memory = model->make_memory();
+            // from apart to crossing in one evaluation, warm and cold
+            const ContactPair& pair = scene.geometry.pairs.back();
+            const ClosestPoints nearest = closest_points(scene.geometry, pair, scene.poses);
+            const Eigen::Vector3d toward = (nearest.point_a - nearest.point_b).normalized();
+            CHECK(std::isfinite(model->energy(scene.poses, parameters, *memory)));
+            for (const double depth : {1e-9, 1e-3}) {
+                Poses crossing = scene.poses;
+                crossing[static_cast<std::size_t>(pair.b)].position += (nearest.distance + depth) * toward;
+                CHECK(model->energy(crossing, parameters, *memory) == std::numeric_limits<double>::infinity());
+                CHECK(evaluate(*model, crossing, parameters).energy == std::numeric_limits<double>::infinity());
+                CHECK_THROWS_WITH_AS(model->begin_step(crossing, 0.01, parameters, *memory),
+                                     doctest::Contains("touch or cross"), std::invalid_argument);
+            }
+            CHECK(exact_gap(scene) > 0.0);
+        }
+    }
+}
+
+TEST_CASE("contact models: energy and force grow without bound as the gap closes") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(60);
+        const Scene scene = random_scene(random, false, kNear);
+        const auto model = entry.make(scene.geometry, {});
+        const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
+        const ClosestPoints nearest = closest_points(scene.geometry, scene.geometry.pairs[0], scene.poses);
+        const Eigen::Vector3d toward = (nearest.point_a - nearest.point_b).normalized();
+        double last_energy = 0.0, last_force = 0.0;
+        for (const double gap : {1e-3, 1e-5, 1e-7, 1e-9}) {
+            Poses close = scene.poses;
+            close[2].position += (nearest.distance - gap) * toward;
+            const ContactDerivatives d = evaluate(*model, close, parameters);
+            const double force = d.wrench[1].head<3>().norm();
+            CHECK(d.energy > last_energy);
+            CHECK(force > 50.0 * last_force);
+            last_energy = d.energy;
+            last_force = force;
+        }
+    }
+}
+
+TEST_CASE("contact models: mistakes are refused by name") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(61);
+        const Scene scene = random_scene(random, true, kNear);
+        CollisionGeometry bad = scene.geometry;
+        bad.pairs[0].b = 9;
+        CHECK_THROWS_AS(static_cast<void>(entry.make(bad, {})), std::invalid_argument);
+        const auto model = entry.make(scene.geometry, {});
+        Parameters parameters = make_parameters(scene.geometry, 1e-3, 0.5);
+        const auto memory = model->make_memory();
+        CHECK_THROWS_AS(static_cast<void>(model->energy({}, parameters, *memory)), std::invalid_argument);
+        CHECK_THROWS_AS(model->begin_step(scene.poses, 0.0, parameters, *memory), std::invalid_argument);
+        parameters.weight = 0.0;
+        CHECK_THROWS_AS(static_cast<void>(model->energy(scene.poses, parameters, *memory)), std::invalid_argument);
+    }
+}
