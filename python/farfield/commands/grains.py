@@ -34,9 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--friction", type=float, metavar="MU", help="friction coefficient")
     parser.add_argument("--seed", type=int, metavar="N", help="random start (default: 0)")
     parser.add_argument("--threads", type=positive_int, metavar="N", help="default: FARFIELD_THREADS, or all cores")
-    parser.add_argument("--map", default="table", metavar="M", help="contact map: table or exact (default: table)")
+    parser.add_argument("--map", default="table", metavar="M", help="contact map: table, exact or network (default: table)")
     parser.add_argument("--theta", type=positive_int, default=96, metavar="N", help="table slices per turn (default: 96)")
     parser.add_argument("--space", type=positive_int, default=96, metavar="N", help="table nodes per axis (default: 96)")
+    parser.add_argument("--network", default="5x64", metavar="LxW", help="hidden layers and width (default: 5x64)")
+    parser.add_argument("--training-steps", type=positive_int, default=25_000, metavar="N", help="default: 25000")
+    parser.add_argument("--paper-network", action="store_true", help="ReLU on the raw angle, for replication")
     parser.add_argument("--labels", default="exact", metavar="L", help="exact, or paper for replication")
     parser.add_argument("--resume", action="store_true", help="continue the run of --out from its checkpoint")
     parser.add_argument("--no-pictures", action="store_true", help="no PNG, animation and figure")
@@ -59,7 +62,19 @@ def run(args: argparse.Namespace) -> int:
 def map_options(args: argparse.Namespace):
     from farfield.grains.maps import MapOptions
 
-    return MapOptions(back_end=args.map, theta=args.theta, space=args.space, labels=args.labels)
+    layers, _, width = args.network.partition("x")
+    if not (layers.isdecimal() and width.isdecimal()):
+        raise ValueError(f"--network '{args.network}', expected layers x width such as 5x64")
+    return MapOptions(
+        back_end=args.map,
+        theta=args.theta,
+        space=args.space,
+        labels=args.labels,
+        layers=int(layers),
+        width=int(width),
+        steps=args.training_steps,
+        paper_network=args.paper_network,
+    )
 
 
 class MapBar:
