@@ -6,6 +6,7 @@ Peer: pymunk (Chipmunk) when it is installed, on a settled pile of the same '#' 
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import time
@@ -195,7 +196,7 @@ def pymunk_pile(pymunk, shape, poses: np.ndarray):
             space.add(bar)
     low, high = poses[:, :2].min(axis=0) - 1.05, poses[:, :2].max(axis=0) + 1.05
     corners = [(low[0], high[1] + 50), (low[0], low[1]), (high[0], low[1]), (high[0], high[1] + 50)]
-    for a, b in zip(corners[:-1], corners[1:], strict=True):
+    for a, b in itertools.pairwise(corners):
         wall = pymunk.Segment(space.static_body, tuple(map(float, a)), tuple(map(float, b)), 0.01)
         wall.friction = 0.4
         space.add(wall)
