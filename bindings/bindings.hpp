@@ -11,6 +11,8 @@ void bind_contact(nanobind::module_& m);
 void bind_contact_ipc(nanobind::module_& m);
 void bind_dynamics(nanobind::module_& m);
 void bind_io(nanobind::module_& m);
+void bind_grains(nanobind::module_& m);
+void bind_grain_networks(nanobind::module_& m);
 void bind_benchmarks(nanobind::module_& m);
 
 }  // namespace farfield::python

@@ -15,5 +15,7 @@ NB_MODULE(_core, m) {
     farfield::python::bind_contact_ipc(m);
     farfield::python::bind_dynamics(m);
     farfield::python::bind_io(m);
+    farfield::python::bind_grains(m);
+    farfield::python::bind_grain_networks(m);
     farfield::python::bind_benchmarks(m);
 }

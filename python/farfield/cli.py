@@ -31,6 +31,7 @@ COMMANDS = (
         "measure what each contact model promises: barrier, smooth, never pulls, never vanishes",
     ),
     ("view", "farfield.commands.view", "replay a run in the browser, or as one self-contained file"),
+    ("grains", "farfield.commands.grains", "two-dimensional grains of any shape: experiments, and their contact maps"),
     ("bench", "farfield.commands.bench", "measure speed against a peer in the same run"),
 )
 

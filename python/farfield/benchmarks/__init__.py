@@ -15,4 +15,9 @@ BENCHMARKS = (
         "farfield.benchmarks.billiards",
         "contact of sixteen balls against brute force and the IPC Toolkit; a whole step and its vjp",
     ),
+    (
+        "grains",
+        "farfield.benchmarks.grains",
+        "cost of a contact of two-dimensional grains against the exact polygon query; the full silo; pymunk",
+    ),
 )

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "arrays are copied byte for byte");
 
-constexpr std::array kTypes{TensorType::F64, TensorType::I64, TensorType::I32, TensorType::U8};
+constexpr std::array kTypes{TensorType::F64, TensorType::F32, TensorType::I64, TensorType::I32, TensorType::U8};
 constexpr std::size_t kLengthBytes = 8;
 constexpr const char* kMetadata = "__metadata__";
 constexpr int kMaxDepth = 3;  // header object, tensor object, list of numbers
@@ -85,7 +85,7 @@ Entry read_entry(const std::string& name, const json& value, std::size_t data_si
     Entry entry{.name = name};
     const json &dtype = value["dtype"], &shape = value["shape"], &offsets = value["data_offsets"];
     const auto type = dtype.is_string() ? find_type(dtype.get<std::string>()) : std::nullopt;
-    if (!type) fail_file(place, ": unknown dtype, expected F64, I64, I32 or U8");
+    if (!type) fail_file(place, ": unknown dtype, expected F64, F32, I64, I32 or U8");
     entry.type = *type;
     if (!shape.is_array() || shape.size() > kMaxRank)
         fail_file(place, ": shape is not a list of at most ", kMaxRank, " numbers");
@@ -143,6 +143,8 @@ const char* to_string(TensorType type) {
     switch (type) {
         case TensorType::F64:
             return "F64";
+        case TensorType::F32:
+            return "F32";
         case TensorType::I64:
             return "I64";
         case TensorType::I32:
@@ -158,6 +160,7 @@ std::size_t item_size(TensorType type) {
         case TensorType::F64:
         case TensorType::I64:
             return 8;
+        case TensorType::F32:
         case TensorType::I32:
             return 4;
         case TensorType::U8:

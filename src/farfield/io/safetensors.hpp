@@ -15,7 +15,7 @@
 
 namespace farfield {
 
-enum class TensorType { F64, I64, I32, U8 };
+enum class TensorType { F64, I64, I32, U8, F32 };
 [[nodiscard]] const char* to_string(TensorType type);
 [[nodiscard]] std::size_t item_size(TensorType type);
 

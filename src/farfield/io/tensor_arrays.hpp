@@ -15,7 +15,9 @@ namespace farfield {
 
 template <class Scalar>
 [[nodiscard]] constexpr TensorType tensor_type() {
-    static_assert(std::is_same_v<Scalar, double> || std::is_same_v<Scalar, std::int32_t>);
+    static_assert(std::is_same_v<Scalar, double> || std::is_same_v<Scalar, float> ||
+                  std::is_same_v<Scalar, std::int32_t>);
+    if constexpr (std::is_same_v<Scalar, float>) return TensorType::F32;
     return std::is_same_v<Scalar, double> ? TensorType::F64 : TensorType::I32;
 }
 

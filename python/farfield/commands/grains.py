@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`farfield grains TASK` and `farfield grains train SHAPES...`: two-dimensional grains of any shape."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+from farfield.commands.arguments import add_output_arguments, positive_float, positive_int
+
+BLOCK_TASKS = ("incline", "leaning", "triangle")
+# Task -> module with build(**options) -> Scene, and the command-line options it knows.
+COMMON = ("grains", "seconds", "friction", "seed")
+SCENE_TASKS = {
+    "column": ("farfield.grains.column", ("shape", "settle", *COMMON)),
+    "silo": ("farfield.grains.silo", ("shape", "opening", "settle", *COMMON)),
+    "packing": ("farfield.grains.packing", ("shape", *COMMON)),
+    "drum": ("farfield.grains.drum", COMMON),
+    "cereal": ("farfield.grains.cereal", COMMON),
+    "chain": ("farfield.grains.chain", COMMON),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    tasks = ", ".join([*BLOCK_TASKS, *SCENE_TASKS])
+    parser.add_argument("task", metavar="TASK", help=f"one of {tasks}; or train")
+    parser.add_argument("shapes", metavar="SHAPES", nargs="*", help="with train: names of library shapes")
+    parser.add_argument("--shape", metavar="NAME", help="grain shape of the task")
+    parser.add_argument("--grains", type=positive_int, metavar="N", help="number of grains, fixed ones included")
+    parser.add_argument("--opening", type=positive_float, metavar="M", help="silo: width of the opening [m]")
+    parser.add_argument("--seconds", type=positive_float, metavar="S", help="simulated time")
+    parser.add_argument("--settle", type=positive_float, metavar="S", help="time before the lid or wall is removed")
+    parser.add_argument("--friction", type=float, metavar="MU", help="friction coefficient")
+    parser.add_argument("--seed", type=int, metavar="N", help="random start (default: 0)")
+    parser.add_argument("--threads", type=positive_int, metavar="N", help="default: FARFIELD_THREADS, or all cores")
+    parser.add_argument("--map", default="table", metavar="M", help="contact map: table, exact or network (default: table)")
+    parser.add_argument("--theta", type=positive_int, default=96, metavar="N", help="table slices per turn (default: 96)")
+    parser.add_argument("--space", type=positive_int, default=96, metavar="N", help="table nodes per axis (default: 96)")
+    parser.add_argument("--network", default="5x64", metavar="LxW", help="hidden layers and width (default: 5x64)")
+    parser.add_argument("--training-steps", type=positive_int, default=25_000, metavar="N", help="default: 25000")
+    parser.add_argument("--paper-network", action="store_true", help="ReLU on the raw angle, for replication")
+    parser.add_argument("--labels", default="exact", metavar="L", help="exact, or paper for replication")
+    parser.add_argument("--resume", action="store_true", help="continue the run of --out from its checkpoint")
+    parser.add_argument("--no-pictures", action="store_true", help="no PNG, animation and figure")
+    add_output_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.task == "train":
+        return train(args)
+    if args.shapes:
+        raise ValueError(f"shapes {' '.join(args.shapes)} are given, but only `train` takes a list of shapes")
+    if args.task in BLOCK_TASKS:
+        return run_block(args)
+    if args.task not in SCENE_TASKS:
+        known = ", ".join(["train", *BLOCK_TASKS, *SCENE_TASKS])
+        raise ValueError(f"task '{args.task}' is unknown, expected one of: {known}")
+    return run_scene_task(args)
+
+
+def map_options(args: argparse.Namespace):
+    from farfield.grains.maps import MapOptions
+
+    layers, _, width = args.network.partition("x")
+    if not (layers.isdecimal() and width.isdecimal()):
+        raise ValueError(f"--network '{args.network}', expected layers x width such as 5x64")
+    return MapOptions(
+        back_end=args.map,
+        theta=args.theta,
+        space=args.space,
+        labels=args.labels,
+        layers=int(layers),
+        width=int(width),
+        steps=args.training_steps,
+        paper_network=args.paper_network,
+    )
+
+
+class MapBar:
+    """Progress of the maps of several pairs, one bar that names the pair."""
+
+    def __init__(self, quiet: bool) -> None:
+        from tqdm import tqdm
+
+        self.bar = tqdm(file=sys.stderr, disable=quiet, leave=False, unit="slice")
+
+    def __call__(self, pair: str, done: int, total: int) -> None:
+        self.bar.set_description_str(f"contact map {pair}", refresh=False)
+        self.bar.total = total
+        self.bar.n = done
+        self.bar.refresh()
+
+    def close(self) -> None:
+        self.bar.close()
+
+
+def train(args: argparse.Namespace) -> int:
+    """Build, audit and cache the maps of all pairs of the named shapes."""
+    from farfield.grains import GrainShape
+    from farfield.grains.maps import cache_folder, pair_map
+    from farfield.runs import dump_json
+
+    if not args.shapes:
+        raise ValueError("train: no shapes, expected names such as: O U N")
+    shapes = [GrainShape.library(name) for name in dict.fromkeys(args.shapes)]
+    options = map_options(args)
+    bar, rows = MapBar(args.quiet), []
+    for i, a in enumerate(shapes):
+        for b in shapes[i:]:
+            trained = pair_map(a, b, options, progress=lambda done, total, p=f"{a.name}-{b.name}": bar(p, done, total))
+            audit = trained.audit
+            row = {"a": a.name, "b": b.name, "map": trained.map.description, "cached": trained.cached}
+            if audit is not None:
+                row |= {
+                    "rmse": audit.rmse,
+                    "normal_median": audit.normal_median,
+                    "normal_p90": audit.normal_p90,
+                    "wrap_jump": audit.wrap_jump,
+                    "file": str(trained.file),
+                }
+            rows.append(row)
+    bar.close()
+    if args.json:
+        print(dump_json({"maps": rows, "folder": str(cache_folder())}))
+    if not args.quiet:
+        _print_table(f"{len(rows)} contact maps", rows, ("a", "b", "map", "rmse", "normal_median", "normal_p90", "cached"))
+    return 0
+
+
+def run_block(args: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    from farfield.grains import blocks
+    from farfield.runs import RunDir, dump_json
+
+    total = 3 + blocks.BISECTIONS
+    with tqdm(total=total, desc=args.task, file=sys.stderr, disable=args.quiet, leave=False) as bar:
+        result, outcomes, test = blocks.run(args.task, bar.update)
+    if args.out or not args.no_pictures:
+        folder = RunDir.create(f"grains-{args.task}", options=_options(args), path=args.out)
+        folder.write_json("result.json", result)
+        folder.write_arrays({f"poses_mu_{o.mu:g}": o.poses for o in outcomes})
+        if not args.no_pictures:
+            _block_pictures(folder, test, outcomes)
+    if args.json:
+        print(dump_json(result))
+    if not args.quiet:
+        title = f"{args.task}: critical mu {result['critical_mu']:.5f}, theory {result['theory_mu']:.5f}"
+        _print_table(title, result["rows"], ("mu", "slides", "displacement", "speed"))
+    return 0 if abs(result["relative_error"]) <= 0.03 else 1
+
+
+def run_scene_task(args: argparse.Namespace) -> int:
+    from farfield.grains.runner import run_scene
+    from farfield.grains.scene import default_threads
+    from farfield.runs import RunDir, dump_json
+
+    module, known = SCENE_TASKS[args.task]
+    options = {key: getattr(args, key) for key in known if getattr(args, key) is not None}
+    for key in ("shape", "opening", "grains", "settle", "friction"):
+        if getattr(args, key) is not None and key not in known:
+            raise ValueError(f"{args.task} has no option --{key}")
+    if args.resume and not args.out:
+        raise ValueError("--resume needs --out, the directory of the run to continue")
+    bar = MapBar(args.quiet)
+    scene = importlib.import_module(module).build(
+        **options, threads=args.threads or default_threads(), maps=map_options(args), progress=bar
+    )
+    bar.close()
+    if args.resume:
+        folder = RunDir.open(args.out)
+    else:
+        folder = RunDir.create(f"grains-{args.task}", options=_options(args), seed=args.seed, path=args.out)
+    done = run_scene(scene, folder, quiet=args.quiet, resume=args.resume)
+    result = {
+        "task": args.task,
+        **scene.finish(done.rows, done.frames),
+        "steps": done.steps,
+        "dt": scene.system.dt,
+        "time": scene.system.time,
+        "seconds": done.seconds,
+        "steps_per_second": done.steps / done.seconds if done.seconds > 0 else None,
+        "finite": done.finite,
+        "interrupted": done.interrupted,
+        "energy": {key: done.rows[-1][key] for key in ("kinetic", "gravitational", "elastic")},
+        "deepest": max(row["deepest"] for row in done.rows),
+        "contacts": done.rows[-1]["contacts"],
+        **scene.system.counters(),
+        "run": str(folder.path),
+    }
+    folder.write_json("result.json", result)
+    folder.write_arrays({"frames": done.frames})
+    if not args.no_pictures:
+        _scene_pictures(folder, scene, done, result)
+    if args.json:
+        print(dump_json(result))
+    if not args.quiet:
+        _print_table(args.task, [{"what": k, "value": v} for k, v in result.items()], ("what", "value"))
+    if done.interrupted:
+        raise KeyboardInterrupt
+    return 0 if done.finite else 1
+
+
+def _options(args: argparse.Namespace) -> dict:
+    return {key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet", "resume")}
+
+
+def _scene_pictures(folder, scene, done, result) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from farfield.grains.draw import Picture, write_gif, write_png
+
+    system = scene.system
+    walls = [system.wall(k) for k in range(len(system.state()["walls"]))]
+    picture = Picture(system.shapes, system.shape_index, system.free, walls, scene.view)
+    write_png(folder.file("final.png"), picture, done.frames[-1])
+    small = Picture(system.shapes, system.shape_index, system.free, walls, scene.view, width=420)
+    write_gif(folder.file("animation.gif"), small, done.frames)
+    if scene.figure is not None:
+        figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+        scene.figure(done.rows, result, axes)
+        with folder.atomic("figure.png") as temporary:
+            figure.savefig(temporary, dpi=120, format="png")
+        plt.close(figure)
+
+
+def _block_pictures(folder, test, outcomes) -> None:
+    import numpy as np
+
+    from farfield.grains.draw import Picture, write_gif, write_png
+
+    system = test.build(outcomes[0].mu)
+    walls = [system.wall(k) for k in range(len(system.state()["walls"]))]
+    longest = max(len(o.poses) for o in outcomes)
+    # The three blocks in one picture, in different colours.
+    frames = np.stack([np.vstack([o.poses, np.repeat(o.poses[-1:], longest - len(o.poses), axis=0)]) for o in outcomes], 1)
+    low, high = frames[..., :2].min(axis=(0, 1)) - 1.0, frames[..., :2].max(axis=(0, 1)) + 1.0
+    view = ((float(low[0]), float(high[0])), (float(low[1]), float(high[1])))
+    count = len(outcomes)
+    picture = Picture(system.shapes * count, np.arange(count), np.ones(count, dtype=bool), walls, view, width=600)
+    write_png(folder.file("final.png"), picture, frames[-1])
+    write_gif(folder.file("animation.gif"), picture, frames)
+
+
+def _print_table(title: str, rows: list[dict], columns: tuple[str, ...]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column.replace("_", " "))
+    for row in rows:
+        values = (row.get(column, "") for column in columns)
+        table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in values))
+    Console(stderr=True, soft_wrap=True).print(table)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a scene frame by frame: progress, audits, checkpoints, pictures. Ctrl-C leaves a usable run."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from farfield.grains.scene import Scene
+from farfield.runs import RunDir
+
+CHUNK = 200  # steps between looks at the keyboard
+CHECKPOINT_SECONDS = 20.0
+STATE_KEYS = ("steps", "poses", "velocities", "contacts", "springs", "wall_springs", "walls", "pivots")
+
+
+@dataclass
+class Run:
+    """What a run leaves: rows of numbers and poses (frames, grains, 3) as 32-bit numbers."""
+
+    rows: list[dict]
+    frames: np.ndarray
+    steps: int
+    seconds: float
+    finite: bool
+    interrupted: bool
+
+
+def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool = False) -> Run:
+    """Run to the end, or from the last checkpoint of the folder when `resume`."""
+    from tqdm import tqdm
+
+    system = scene.system
+    total = max(1, round(scene.seconds / scene.frame_seconds))
+    steps_per_frame = max(1, round(scene.frame_seconds / system.dt))
+    rows, frames = _restore(scene, folder) if resume else ([], [])
+    done_stages = sum(1 for at, _ in scene.stages if frames and at <= (len(frames) - 1) * scene.frame_seconds)
+    for _, action in scene.stages[:done_stages]:
+        action(system)
+    if not frames:
+        system.check_start()
+        rows, frames = [_row(scene, 0)], [system.state()["poses"].astype(np.float32)]
+    started, steps_before, saved = time.perf_counter(), system.state()["steps"], time.perf_counter()
+    finite, interrupted, measured = True, False, 0.0
+    with tqdm(total=total, initial=len(frames) - 1, desc=scene.name, unit="frame", file=sys.stderr, disable=quiet) as bar:
+        try:
+            for frame in range(len(frames), total + 1):
+                while done_stages < len(scene.stages) and scene.stages[done_stages][0] <= (frame - 1) * scene.frame_seconds:
+                    scene.stages[done_stages][1](system)
+                    done_stages += 1
+                now = time.perf_counter()
+                left = steps_per_frame
+                while finite and left > 0:
+                    finite = system.run(min(CHUNK, left))
+                    left -= min(CHUNK, left)
+                measured += time.perf_counter() - now
+                if not finite:
+                    break
+                rows.append(_row(scene, frame))
+                frames.append(system.state()["poses"].astype(np.float32))
+                folder.append_metrics(rows[-1])
+                bar.update()
+                if time.perf_counter() - saved > CHECKPOINT_SECONDS:
+                    _checkpoint(scene, folder, rows, frames)
+                    saved = time.perf_counter()
+        except KeyboardInterrupt:
+            interrupted = True
+    if finite:
+        _checkpoint(scene, folder, rows, frames)
+    seconds = measured if measured > 0 else time.perf_counter() - started
+    steps = (len(frames) - 1) * steps_per_frame if finite else system.state()["steps"]
+    return Run(rows, np.array(frames), max(0, steps - steps_before), seconds, finite, interrupted)
+
+
+def _row(scene: Scene, frame: int) -> dict:
+    """Energies, momenta and what the scene measures, now."""
+    poses = scene.system.state()["poses"]
+    return {"frame": frame, "time": scene.system.time, **scene.system.audit(), **scene.measure(scene.system, poses)}
+
+
+def _checkpoint(scene: Scene, folder: RunDir, rows: list[dict], frames: list[np.ndarray]) -> None:
+    """State for an exact continuation, at a whole frame, and what was recorded so far."""
+    state = scene.system.state()
+    arrays = {f"state_{key}": np.asarray(state[key]) for key in STATE_KEYS}
+    folder.write_arrays({**arrays, "frames": np.array(frames)}, name="checkpoint.npz")
+    folder.write_json("rows.json", rows)
+
+
+def _restore(scene: Scene, folder: RunDir) -> tuple[list[dict], list[np.ndarray]]:
+    import json
+
+    arrays = folder.read_arrays("checkpoint.npz")
+    missing = [key for key in STATE_KEYS if f"state_{key}" not in arrays]
+    if missing or "frames" not in arrays:
+        raise ValueError(f"{folder.file('checkpoint.npz')}: no checkpoint of grains")
+    state = {key: arrays[f"state_{key}"] for key in STATE_KEYS}
+    state["steps"] = int(state["steps"])
+    scene.system.set_state(state)
+    frames = list(arrays["frames"])
+    rows = json.loads(folder.file("rows.json").read_text(encoding="utf-8"))
+    # A run stopped inside a frame continues from the state it has; frames are whole.
+    return rows[: len(frames)], frames

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file  One step of a System: forces of pairs, then walls, sums and integration grain by grain.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "farfield/grains/system_data.hpp"
+
+namespace farfield::grains {
+namespace {
+
+struct PairBuffers {
+    std::array<Relative, kPairChunk> poses;
+    std::array<MapValue, kPairChunk> values;
+    std::array<std::int32_t, kPairChunk> index;
+};
+
+/// A contact so deep that the map is flat: push the centres apart.
+void guard_direction(const Relative& pose, MapValue& value) {
+    const double length = std::hypot(pose.x, pose.y);
+    value.g_theta = 0.0;
+    value.g_x = length > 0.0 ? pose.x / length : 1.0;
+    value.g_y = length > 0.0 ? pose.y / length : 0.0;
+}
+
+/// Force of A on B and torques on both.
+PairForce pair_force(const Body& a, const Body& b, const Relative& pose, const MapValue& v, const ContactLaw& law,
+                     double dt, Spring& spring) {
+    const double wx = a.cos * v.g_x - a.sin * v.g_y, wy = a.sin * v.g_x + a.cos * v.g_y;  // gradient in world axes
+    const double turn_a = -v.g_theta - (pose.x * v.g_y - pose.y * v.g_x);
+    const double dvx = b.vx - a.vx, dvy = b.vy - a.vy;
+    const double rate = wx * dvx + wy * dvy + v.g_theta * b.omega + turn_a * a.omega;  // d'
+    const double normal = std::max(0.0, -law.normal_stiffness * v.distance - law.normal_damping * rate);
+    const double inverse = 1.0 / std::sqrt(wx * wx + wy * wy);
+    const double nx = wx * inverse, ny = wy * inverse;
+    const double arm_a = -v.arm, arm_b = v.arm - (pose.x * v.g_x + pose.y * v.g_y) * inverse;
+    const double slip = nx * dvy - ny * dvx + arm_a * a.omega + arm_b * b.omega;  // t = (-ny, nx)
+    const double tangent = friction_force(law, law.friction, normal, slip, dt, nx, ny, spring);
+    return {normal * wx - tangent * ny, normal * wy + tangent * nx, normal * turn_a + tangent * arm_a,
+            normal * v.g_theta + tangent * arm_b};
+}
+
+/// Force and torque of a wall on a grain.
+Wrench wall_force(const Wall& wall, const WallContact& c, const Body& b, const ContactLaw& law, double dt,
+                  Spring& spring) {
+    const double arm_x = c.px - b.x, arm_y = c.py - b.y;
+    const double wall_vx = wall.velocity.x() - wall.spin * (c.py - wall.centre.y());
+    const double wall_vy = wall.velocity.y() + wall.spin * (c.px - wall.centre.x());
+    // A wall's surface moves along itself or away as a whole: its part in d' is that of the contact point.
+    const double rate = c.g_x * (b.vx - wall_vx) + c.g_y * (b.vy - wall_vy) + c.g_theta * b.omega;
+    const double normal = std::max(0.0, -law.normal_stiffness * c.distance - law.normal_damping * rate);
+    const double inverse = 1.0 / std::sqrt(c.g_x * c.g_x + c.g_y * c.g_y);
+    const double nx = c.g_x * inverse, ny = c.g_y * inverse;
+    const double slip = nx * (b.vy + b.omega * arm_x - wall_vy) - ny * (b.vx - b.omega * arm_y - wall_vx);
+    const double tangent = friction_force(law, wall.friction, normal, slip, dt, nx, ny, spring);
+    const double fx = normal * c.g_x - tangent * ny, fy = normal * c.g_y + tangent * nx;
+    return {fx, fy, normal * c.g_theta + tangent * (nx * arm_x + ny * arm_y)};
+}
+
+void drive(Body& body, const Motion& motion, double dt) {
+    const double turn = motion.spin * dt, c = std::cos(turn), s = std::sin(turn);
+    const double rx = body.x - motion.pivot.x(), ry = body.y - motion.pivot.y();
+    const Eigen::Vector2d pivot = motion.pivot + dt * motion.velocity;
+    const double x = c * rx - s * ry, y = s * rx + c * ry;
+    body.x = pivot.x() + x;
+    body.y = pivot.y() + y;
+    if (turn != 0.0) body.set_angle(body.theta + turn);
+    body.vx = motion.velocity.x() - motion.spin * y;
+    body.vy = motion.velocity.y() + motion.spin * x;
+    body.omega = motion.spin;
+}
+
+}  // namespace
+
+Relative System::Data::relative(const ListPair& pair) const {
+    const Body &a = bodies[static_cast<std::size_t>(pair.a)], &b = bodies[static_cast<std::size_t>(pair.b)];
+    const double dx = b.x - a.x, dy = b.y - a.y;
+    return {b.theta - a.theta, a.cos * dx + a.sin * dy, a.cos * dy - a.sin * dx};
+}
+
+void System::Data::step() {
+    ensure_list();
+    const int pair_chunks = static_cast<int>(chunk_runs.size()) - 1;
+    std::vector<std::int64_t> clamped(static_cast<std::size_t>(pair_chunks), 0);
+    pool->run(pair_chunks, [&](int chunk) {
+        thread_local PairBuffers buffers;
+        for (std::int32_t r = chunk_runs[static_cast<std::size_t>(chunk)];
+             r < chunk_runs[static_cast<std::size_t>(chunk) + 1]; ++r) {
+            const MapRun& run = runs[static_cast<std::size_t>(r)];
+            std::size_t count = 0;
+            for (std::int32_t k = run.begin; k < run.end; ++k) {
+                const auto p = static_cast<std::size_t>(k);
+                const ListPair& pair = pairs[p];
+                const Relative pose = relative(pair);
+                const double reach =
+                    radius[static_cast<std::size_t>(pair.a)] + radius[static_cast<std::size_t>(pair.b)];
+                forces[p] = {};
+                if (pose.x * pose.x + pose.y * pose.y >= reach * reach) {
+                    springs[p] = {};
+                    continue;
+                }
+                buffers.poses[count] = pose;
+                buffers.index[count++] = k;
+            }
+            maps[static_cast<std::size_t>(run.map)]->evaluate({buffers.poses.data(), count}, buffers.values.data());
+            for (std::size_t q = 0; q < count; ++q) {
+                const auto p = static_cast<std::size_t>(buffers.index[q]);
+                MapValue& value = buffers.values[q];
+                if (value.distance >= 0.0) {
+                    springs[p] = {};
+                    continue;
+                }
+                if (value.g_x * value.g_x + value.g_y * value.g_y < 0.01) {
+                    guard_direction(buffers.poses[q], value);
+                    ++clamped[static_cast<std::size_t>(chunk)];
+                }
+                forces[p] = pair_force(bodies[static_cast<std::size_t>(pairs[p].a)],
+                                       bodies[static_cast<std::size_t>(pairs[p].b)], buffers.poses[q], value,
+                                       options.law, dt, springs[p]);
+            }
+        }
+    });
+    for (const std::int64_t count : clamped) counters.clamped += count;
+
+    const int n = num_grains(), grain_chunks = (n + kGrainChunk - 1) / kGrainChunk;
+    std::vector<double> moved(static_cast<std::size_t>(grain_chunks), 0.0);
+    pool->run(grain_chunks, [&](int chunk) {
+        double farthest = 0.0;
+        for (int i = chunk * kGrainChunk; i < std::min(n, (chunk + 1) * kGrainChunk); ++i) {
+            const auto s = static_cast<std::size_t>(i);
+            Body& body = bodies[s];
+            Wrench sum;
+            for (std::int32_t k = incident_first[s]; k < incident_first[s + 1]; ++k) {
+                const std::int32_t entry = incident[static_cast<std::size_t>(k)];
+                const PairForce& force = forces[static_cast<std::size_t>(entry >> 1)];
+                const bool is_b = (entry & 1) != 0;
+                sum.fx += is_b ? force.fx : -force.fx;
+                sum.fy += is_b ? force.fy : -force.fy;
+                sum.torque += is_b ? force.torque_b : force.torque_a;
+            }
+            if (held[s]) {
+                reactions[s] = sum;
+                drive(body, motions[static_cast<std::size_t>(driver[s])], dt);
+            } else {
+                for (std::size_t w = 0; w < walls.size(); ++w) {
+                    Spring& spring = wall_springs[s * walls.size() + w];
+                    const GrainShape& outline = shapes[static_cast<std::size_t>(shape[s])];
+                    const WallContact contact =
+                        walls[w].enabled ? wall_contact(walls[w], outline, body, options.smoothing * outline.radius)
+                                         : WallContact{};
+                    if (contact.distance >= 0.0) {
+                        spring = {};
+                        continue;
+                    }
+                    const Wrench wrench = wall_force(walls[w], contact, body, options.law, dt, spring);
+                    sum.fx += wrench.fx;
+                    sum.fy += wrench.fy;
+                    sum.torque += wrench.torque;
+                }
+                body.vx += dt * (options.gravity.x() + sum.fx * inverse_mass[s]);
+                body.vy += dt * (options.gravity.y() + sum.fy * inverse_mass[s]);
+                body.omega += dt * sum.torque * inverse_inertia[s];
+                body.x += dt * body.vx;
+                body.y += dt * body.vy;
+                body.set_angle(body.theta + dt * body.omega);
+            }
+            const double dx = body.x - reference_x[s], dy = body.y - reference_y[s];
+            const double square = dx * dx + dy * dy;
+            farthest = square <= farthest ? farthest : square;  // NaN passes on
+        }
+        moved[static_cast<std::size_t>(chunk)] = farthest;
+    });
+    for (Motion& motion : motions) motion.pivot += dt * motion.velocity;
+    for (Wall& wall : walls) advance(wall, dt);
+    ++steps;
+    const double limit = 0.25 * skin() * skin();
+    for (const double square : moved) {
+        if (!(square <= limit)) list_valid = false;
+    }
+}
+
+bool System::Data::finite() const {
+    return std::all_of(bodies.begin(), bodies.end(), [](const Body& body) {
+        return std::isfinite(body.x) && std::isfinite(body.y) && std::isfinite(body.theta);
+    });
+}
+
+RunStatus System::Data::run(int count) {
+    for (int k = 0; k < count; ++k) {
+        // A coordinate that is not finite has moved too far for the list.
+        if (!list_valid && !finite()) return RunStatus::NonFinite;
+        step();
+    }
+    return list_valid || finite() ? RunStatus::Done : RunStatus::NonFinite;
+}
+
+}  // namespace farfield::grains

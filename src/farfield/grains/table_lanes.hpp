@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Tricubic table lookup in SIMD lanes. A stencil row (four neighbours along Y) is one vector: contiguous loads
+/// beat gathers over several pairs, and a pair that is clearly apart costs a single read.
+#include <cstddef>
+
+#include "farfield/grains/contact_map.hpp"
+
+namespace farfield::grains {
+
+struct TableView {
+    const float* distance = nullptr;
+    const float* arm = nullptr;
+    int num_theta = 0, num_space = 0;
+    double scale = 1.0, inverse_scale = 1.0;    ///< [m] per table unit
+    double half_width = 0.0, per_space = 0.0;   ///< nodes per table unit
+    double first_theta = 0.0, per_theta = 0.0;  ///< slices per radian
+    double clear = 0.0;                         ///< nearest node above this: apart
+};
+
+void evaluate_table(const TableView& table, const Relative* poses, std::size_t count, MapValue* values);
+
+}  // namespace farfield::grains

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/grains/contact_map.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "farfield/base/random.hpp"
+#include "farfield/geometry/polygon_obstacle.hpp"
+#include "farfield/grains/grid_label.hpp"
+#include "farfield/grains/map_audit.hpp"
+#include "farfield/grains/table_map.hpp"
+#include "support/error_text.hpp"
+
+using namespace farfield;
+using namespace farfield::grains;
+using farfield::testing::contains;
+using farfield::testing::error_of;
+
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+Relative random_pose(Random& random, double reach) {
+    const double angle = uniform(random, -kPi, kPi), distance = reach * std::sqrt(uniform(random));
+    return {uniform(random, -kPi, kPi), distance * std::cos(angle), distance * std::sin(angle)};
+}
+
+}  // namespace
+
+TEST_SUITE("grains") {
+    TEST_CASE("grains exact map: hand-made cases") {
+        const GrainShape square = block_shape(2.0, 2.0);
+        MapValue gap = exact_value(square, square, {0.0, 3.0, 0.1});
+        CHECK(gap.distance == doctest::Approx(1.0));
+        CHECK(gap.g_x == doctest::Approx(1.0));
+        MapValue deep = exact_value(square, square, {1e-9, 1.7, 0.3});
+        CHECK(deep.distance == doctest::Approx(-0.3).epsilon(1e-6));
+        CHECK(deep.g_x == doctest::Approx(1.0));
+        // A corner into a flat side: the depth of the corner.
+        MapValue corner = exact_value(square, square, {kPi / 4.0, 1.0 + std::sqrt(2.0) - 0.1, 0.2});
+        CHECK(corner.distance == doctest::Approx(-0.1).epsilon(1e-9));
+        CHECK(corner.arm == doctest::Approx(1.0 - 0.05).epsilon(1e-9));
+        CHECK(corner.g_theta == doctest::Approx(0.0).epsilon(1e-9));
+    }
+
+    TEST_CASE("grains exact map: depth is the shortest separating translation, and both algorithms agree") {
+        Random random(11);
+        for (const char* name : {"L", "#", "star", "U", "O"}) {
+            CAPTURE(name);
+            const GrainShape a = library_shape(name), b = library_shape(name == std::string("L") ? "star" : name);
+            int overlaps = 0;
+            for (int k = 0; k < 60; ++k) {
+                const Relative pose = random_pose(random, 1.9);
+                const Polygon turned = transformed(b.outline, pose.theta, Eigen::Vector2d::Zero());
+                const Eigen::Vector2d shift(pose.x, pose.y);
+                const bool meet = interiors_meet(a.outline, turned, shift);
+                const PolygonDistance one = polygon_distance(a.outline, transformed(turned, 0.0, shift));
+                const PolygonDistance two = distance_to_boundary(obstacle_boundary(a.outline, turned), shift, meet);
+                CHECK(one.distance == doctest::Approx(two.distance).epsilon(1e-7));
+                CHECK((one.distance < 0.0) == meet);
+                const Eigen::Vector2d out = shift - one.distance * one.normal;
+                bool free =
+                    false;  // some way onwards from there is open (at a corner not necessarily along the normal)
+                for (int t = 0; t < 32; ++t) {
+                    const double angle = kPi * t / 16.0;
+                    free |= !interiors_meet(a.outline, turned,
+                                            out + 1e-6 * Eigen::Vector2d(std::cos(angle), std::sin(angle)));
+                }
+                CHECK(free);
+                // No shorter translation changes the answer.
+                for (int t = 0; t < 40; ++t) {
+                    const double angle = uniform(random, -kPi, kPi), length = 0.999 * std::abs(one.distance);
+                    const Eigen::Vector2d other(length * std::cos(angle), length * std::sin(angle));
+                    CHECK(interiors_meet(a.outline, turned, shift + other) == meet);
+                }
+                overlaps += meet;
+            }
+            CHECK(overlaps > 10);
+        }
+    }
+
+    TEST_CASE("grains exact map: the gradient is that of the distance") {
+        Random random(3);
+        const GrainShape a = library_shape("L"), b = library_shape("U", 0.8);
+        int checked = 0;
+        for (int k = 0; k < 200; ++k) {
+            const Relative pose = random_pose(random, 1.8);
+            const MapValue value = exact_value(a, b, pose);
+            if (std::abs(value.distance) < 1e-3) continue;
+            const double h = 1e-6;
+            const auto slope = [&](double dt, double dx, double dy) {
+                return (exact_value(a, b, {pose.theta + h * dt, pose.x + h * dx, pose.y + h * dy}).distance -
+                        exact_value(a, b, {pose.theta - h * dt, pose.x - h * dx, pose.y - h * dy}).distance) /
+                       (2.0 * h);
+            };
+            const double t = slope(1, 0, 0), x = slope(0, 1, 0), y = slope(0, 0, 1);
+            if (std::abs(std::hypot(x, y) - 1.0) > 1e-4) continue;  // a step across a kink
+            CHECK(value.g_x == doctest::Approx(x).epsilon(1e-5));
+            CHECK(value.g_y == doctest::Approx(y).epsilon(1e-5));
+            CHECK(value.g_theta == doctest::Approx(t).epsilon(1e-4));
+            ++checked;
+        }
+        CHECK(checked > 100);
+    }
+
+    TEST_CASE("grains table map: passes its audit; the gradient is that of the interpolant") {
+        ThreadPool pool(1);
+        Random random(8);
+        const GrainShape a = library_shape("L"), b = library_shape("L");
+        const auto table = std::make_shared<const Table>(build_table(a, b, {}, pool));
+        const auto map = make_table_map(table, a, b);
+        const MapAudit audit = audit_map(*map, a, b, 4000, random);
+        MESSAGE("L-L rmse " << audit.rmse << " normal " << audit.normal_median << " p90 " << audit.normal_p90);
+        CHECK(audit.rmse < 0.005);
+        CHECK(audit.rmse > 1e-6);
+        CHECK(audit.normal_median < 2.0);
+        CHECK(audit.wrap_jump < 1e-9);
+        int touching = 0;
+        for (int k = 0; k < 2000; ++k) {
+            const Relative pose = random_pose(random, 1.9);
+            const MapValue value = map->at(pose);
+            if (value.distance > -0.005) continue;
+            ++touching;
+            const double h = 1e-6;
+            const auto at = [&](double dt, double dx, double dy) {
+                return map->at({pose.theta + h * dt, pose.x + h * dx, pose.y + h * dy}).distance;
+            };
+            CHECK(value.g_theta == doctest::Approx((at(1, 0, 0) - at(-1, 0, 0)) / (2 * h)).epsilon(1e-6));
+            CHECK(value.g_x == doctest::Approx((at(0, 1, 0) - at(0, -1, 0)) / (2 * h)).epsilon(1e-6));
+            CHECK(value.g_y == doctest::Approx((at(0, 0, 1) - at(0, 0, -1)) / (2 * h)).epsilon(1e-6));
+        }
+        CHECK(touching > 300);
+        // The same table serves the same pair at another size.
+        const GrainShape small = scaled(a, 0.25);
+        const auto small_map = make_table_map(table, small, small);
+        const MapValue large = map->at({0.4, 0.8, 0.5}), little = small_map->at({0.4, 0.2, 0.125});
+        CHECK(large.distance < 0.0);
+        CHECK(little.distance == doctest::Approx(0.25 * large.distance).epsilon(1e-12));
+        CHECK(little.g_theta == doctest::Approx(0.25 * large.g_theta).epsilon(1e-12));
+        CHECK(little.g_x == doctest::Approx(large.g_x).epsilon(1e-12));
+    }
+
+    TEST_CASE("grains table map: never says apart where grains overlap noticeably") {
+        ThreadPool pool(1);
+        Random random(4);
+        const GrainShape a = library_shape("#"), b = library_shape("star", 0.6);
+        const auto map =
+            make_table_map(std::make_shared<const Table>(build_table(a, b, {.theta = 48, .space = 64}, pool)), a, b);
+        int overlaps = 0;
+        for (int k = 0; k < 4000; ++k) {
+            const Relative pose = random_pose(random, 1.6);
+            const double exact = exact_value(a, b, pose).distance;
+            if (exact > -0.05) continue;
+            ++overlaps;
+            CHECK(map->at(pose).distance < 0.0);
+        }
+        CHECK(overlaps > 500);
+    }
+
+    TEST_CASE("grains table map: foreign and damaged tables are refused") {
+        ThreadPool pool(1);
+        const GrainShape l = library_shape("L"), u = library_shape("U");
+        Table table = build_table(l, l, {.theta = 12, .space = 16}, pool);
+        const auto said = [](const Table& t, const GrainShape& a, const GrainShape& b) {
+            return error_of([&] { (void)make_table_map(std::make_shared<const Table>(t), a, b); });
+        };
+        CHECK(said(table, l, l).empty());
+        CHECK(contains(said(table, l, u), "contact map of 'L' and 'U': built for other outlines"));
+        CHECK(contains(said(table, l, library_shape("L", 2.0)), "ratio of radii 1, expected 2"));
+        Table broken = table;
+        broken.distance[7] = std::numeric_limits<float>::quiet_NaN();
+        CHECK(contains(said(broken, l, l), "not finite"));
+        broken = table;
+        broken.arm.pop_back();
+        CHECK(contains(said(broken, l, l), "inconsistent sizes"));
+        CHECK(contains(error_of([&] { (void)build_table(l, l, {.theta = 2}, pool); }), "theta 2, expected 8"));
+        // A table this coarse does not pass, and the message says what to raise.
+        Random random(1);
+        const auto map = make_table_map(std::make_shared<const Table>(table), l, l);
+        const MapAudit audit = audit_map(*map, l, l, 1000, random);
+        CHECK(contains(error_of([&] { require(audit, {}, "L L"); }), "raise the table's space and theta"));
+    }
+
+    TEST_CASE("grains grid label: gap when apart, softened at corners when not") {
+        const GrainShape square = block_shape(2.0, 2.0);
+        const Polygon turned = transformed(square.outline, kPi / 4.0, Eigen::Vector2d::Zero());
+        const double root = std::sqrt(2.0);
+        CHECK(grid_label(square.outline, turned, {1.0 + root + 0.1, 0.0}) == doctest::Approx(0.1).epsilon(0.15));
+        // Largest circle in a right-angled corner of depth h has diameter 2 h sin45/(1 + sin45) = 0.83 h.
+        CHECK(grid_label(square.outline, turned, {1.0 + root - 0.3, 0.0}) == doctest::Approx(-0.83 * 0.3).epsilon(0.1));
+    }
+}

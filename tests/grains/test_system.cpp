@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/grains/system.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "farfield/base/random.hpp"
+#include "farfield/grains/table_map.hpp"
+#include "support/error_text.hpp"
+
+using namespace farfield;
+using namespace farfield::grains;
+using farfield::testing::contains;
+using farfield::testing::error_of;
+
+namespace {
+
+using Maps = std::vector<std::vector<std::shared_ptr<const ContactMap>>>;
+
+std::shared_ptr<const ContactMap> table_of(const GrainShape& a, const GrainShape& b) {
+    ThreadPool pool(1);
+    return make_table_map(std::make_shared<const Table>(build_table(a, b, {.theta = 64, .space = 64}, pool)), a, b);
+}
+
+/// L grains with a shared table, made once.
+const std::shared_ptr<const ContactMap>& l_map() {
+    static const std::shared_ptr<const ContactMap> map = table_of(library_shape("L"), library_shape("L"));
+    return map;
+}
+
+System l_system(const SystemOptions& options) { return System({library_shape("L")}, Maps{{l_map()}}, options); }
+
+/// A box of loose L grains above a floor, between two walls.
+System pile(int columns, int rows, int threads) {
+    const GrainShape l = library_shape("L");
+    SystemOptions options;
+    options.law = default_law({.mass = l.area, .layers = static_cast<double>(rows), .friction = 0.4, .depth = 0.02});
+    options.threads = threads;
+    System system = l_system(options);
+    const double width = 2.2 * columns;
+    system.add_wall({.normal = {0.0, 1.0}, .offset = 0.0});
+    system.add_wall({.normal = {1.0, 0.0}, .offset = 0.0});
+    system.add_wall({.normal = {-1.0, 0.0}, .offset = -width});
+    Random random(7);
+    for (int row = 0; row < rows; ++row) {
+        for (int column = 0; column < columns; ++column) {
+            system.add_grain({.x = 1.1 + 2.2 * column,
+                              .y = 1.1 + 2.2 * row,
+                              .theta = uniform(random, -3.0, 3.0),
+                              .vx = uniform(random, -1.0, 1.0),
+                              .vy = -4.0});
+        }
+    }
+    return system;
+}
+
+}  // namespace
+
+TEST_SUITE("grains") {
+    TEST_CASE("grains system: a free collision keeps momentum and never gains energy") {
+        for (const bool exact : {false, true}) {
+            CAPTURE(exact);
+            const GrainShape l = library_shape("L");
+            SystemOptions options;
+            options.gravity.setZero();
+            options.law =
+                default_law({.mass = l.area, .layers = 0.0, .speed = 2.0, .restitution = 0.5, .friction = 0.5});
+            System system({l}, Maps{{exact ? make_exact_map(l, l) : l_map()}}, options);
+            system.add_grain({.x = -1.2, .y = 0.1, .theta = 0.3, .vx = 1.0, .vy = 0.1, .omega = 0.5});
+            system.add_grain({.x = 1.2, .y = -0.2, .theta = 2.1, .vx = -1.0, .vy = 0.2, .omega = -0.7});
+            const Audit before = system.audit();
+            double energy = before.kinetic + before.elastic, most = 0.0;
+            int contacts = 0;
+            for (int k = 0; k < 400; ++k) {
+                REQUIRE(system.run(static_cast<int>(0.005 / system.dt())) == RunStatus::Done);
+                const Audit now = system.audit();
+                contacts += now.contacts;
+                most = std::max(most, (now.kinetic + now.elastic) / energy - 1.0);
+                energy = now.kinetic + now.elastic;
+                CHECK(std::abs(now.momentum_x - before.momentum_x) < 1e-12);
+                CHECK(std::abs(now.momentum_y - before.momentum_y) < 1e-12);
+                CHECK(std::abs(now.angular_momentum - before.angular_momentum) < 1e-12);
+            }
+            const Audit after = system.audit();
+            CHECK(contacts > 2);
+            CHECK(after.contacts == 0);
+            CHECK(after.kinetic < 0.99 * before.kinetic);
+            CHECK(after.kinetic > 0.05 * before.kinetic);
+            MESSAGE("largest relative energy gain between audits: " << most);
+            CHECK(most < 1e-6);
+        }
+    }
+
+    TEST_CASE("grains system: an undamped frictionless hit conserves energy") {
+        const GrainShape l = library_shape("L");
+        SystemOptions options;
+        options.gravity.setZero();
+        options.law = {.normal_stiffness = 1e4, .friction = 0.0};
+        options.dt = 2e-5;
+        System system = l_system(options);
+        system.add_grain({.x = -1.2, .theta = 0.3, .vx = 1.0, .omega = 0.5});
+        system.add_grain({.x = 1.2, .y = -0.2, .theta = 2.1, .vx = -1.0});
+        const double before = system.audit().kinetic;
+        double least = before;
+        for (int k = 0; k < 40; ++k) {
+            REQUIRE(system.run(2500) == RunStatus::Done);
+            least = std::min(least, system.audit().kinetic);
+        }
+        CHECK(system.audit().contacts == 0);
+        CHECK(system.audit().kinetic == doctest::Approx(before).epsilon(1e-4));
+        // It did collide: velocities changed.
+        CHECK(std::abs(system.state().velocities(0, 0) - 1.0) > 0.1);
+    }
+
+    TEST_CASE("grains system: same bits for one and two threads, and for a resumed run [threads]") {
+        System one = pile(8, 8, 1), two = pile(8, 8, 2);
+        REQUIRE(one.run(1500) == RunStatus::Done);
+        const SystemState middle = one.state();
+        REQUIRE(one.run(1500) == RunStatus::Done);
+        REQUIRE(two.run(3000) == RunStatus::Done);
+        const SystemState a = one.state(), b = two.state();
+        CHECK(a.springs.rows() > 40);
+        CHECK(a.poses == b.poses);
+        CHECK(a.velocities == b.velocities);
+        CHECK(a.springs == b.springs);
+        CHECK(a.wall_springs == b.wall_springs);
+        System resumed = pile(8, 8, 2);
+        resumed.set_state(middle);
+        REQUIRE(resumed.run(1500) == RunStatus::Done);
+        const SystemState c = resumed.state();
+        CHECK(c.steps == a.steps);
+        CHECK(c.poses == a.poses);
+        CHECK(c.velocities == a.velocities);
+        CHECK(c.contacts == a.contacts);
+    }
+
+    TEST_CASE("grains system: a driven grain carries others and reports its load") {
+        const GrainShape block = block_shape(2.0, 1.0);
+        SystemOptions options;
+        options.law = default_law({.mass = block.area, .radius = block.radius, .layers = 5.0, .friction = 0.8});
+        System system({block_shape(8.0, 1.0), block},
+                      Maps{{make_exact_map(block, block), make_exact_map(block_shape(8.0, 1.0), block)},
+                           {nullptr, make_exact_map(block, block)}},
+                      options);
+        const int belt = system.add_motion({});
+        system.add_grain({.shape = 0, .motion = belt});
+        system.add_grain({.shape = 1, .x = 0.0, .y = 1.0});
+        REQUIRE(system.run(static_cast<int>(2.0 / system.dt())) == RunStatus::Done);
+        Wrench load = system.reaction(belt);
+        CHECK(load.fy == doctest::Approx(-9.81 * block.area).epsilon(0.02));
+        system.set_motion(belt, {.velocity = {0.3, 0.0}});
+        REQUIRE(system.run(static_cast<int>(2.0 / system.dt())) == RunStatus::Done);
+        CHECK(system.state().velocities(1, 0) == doctest::Approx(0.3).epsilon(0.05));
+        CHECK(system.motion(belt).pivot.x() == doctest::Approx(0.6).epsilon(1e-3));
+    }
+
+    TEST_CASE("grains system: a pile of 1000 grains comes to rest [long]") {
+        System system = pile(20, 50, 2);
+        REQUIRE(system.run(static_cast<int>(25.0 / system.dt())) == RunStatus::Done);
+        const Audit audit = system.audit();
+        MESSAGE("kinetic energy per grain " << audit.kinetic / 1000.0 << ", deepest " << audit.deepest);
+        CHECK(audit.kinetic / 1000.0 < 1e-3);
+        CHECK(audit.contacts > 1000);
+        CHECK(audit.deepest < 0.05);
+    }
+
+    TEST_CASE("grains system: bad starts and options are named") {
+        const GrainShape l = library_shape("L");
+        const auto said = [&](const SystemOptions& options) { return error_of([&] { (void)l_system(options); }); };
+        CHECK(contains(said({.dt = 1.0}), "dt 1 is unstable, expected below"));
+        CHECK(contains(said({.dt = -1.0}), "dt -1, expected > 0"));
+        CHECK(contains(said({.law = {.normal_stiffness = -5.0}}), "normal_stiffness -5"));
+        CHECK(contains(said({.law = {.friction = std::numeric_limits<double>::quiet_NaN()}}), "friction nan"));
+        CHECK(contains(said({.density = 0.0}), "density 0"));
+
+        System overlapping = l_system({});
+        overlapping.add_grain({});
+        overlapping.add_grain({.x = 5.0});
+        overlapping.add_grain({.x = 5.3, .theta = 1.0});
+        CHECK(contains(error_of([&] { overlapping.run(1); }), "grains 1 ('L') and 2 ('L') overlap by 0."));
+        System system = l_system({});
+        CHECK(contains(error_of([&] { system.add_grain({.x = std::numeric_limits<double>::quiet_NaN()}); }),
+                       "grain 0: pose or velocity is not finite"));
+        CHECK(contains(error_of([&] { system.add_grain({.shape = 1}); }), "shape 1, expected 0 to 0"));
+        CHECK(contains(error_of([&] { system.add_wall({.normal = {1.0, 1.0}}); }), "expected a unit vector"));
+        System mapless({l, library_shape("U")}, Maps{{l_map(), nullptr}, {nullptr, nullptr}}, {});
+        mapless.add_grain({.shape = 0});
+        mapless.add_grain({.shape = 1, .x = 4.0});
+        CHECK(contains(error_of([&] { mapless.run(1); }), "no contact map for shapes 'L' and 'U'"));
+        system.add_grain({});
+        SystemState state = system.state();
+        state.poses(0, 0) = std::numeric_limits<double>::infinity();
+        CHECK(contains(error_of([&] { system.set_state(state); }), "not finite"));
+        state = system.state();
+        state.poses.resize(3, 3);
+        CHECK(contains(error_of([&] { system.set_state(state); }), "3 rows of poses, expected 1"));
+    }
+}

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Grains from Python: shapes, maps and their cache, systems, the command."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import farfield
+from farfield import cli, grains
+from farfield.grains import blocks, column, maps, packing, silo
+from farfield.grains.runner import run_scene
+from farfield.runs import RunDir
+
+COARSE = maps.MapOptions(theta=64, space=64)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    """One cache for the whole file: tables are built once."""
+    folder = tmp_path_factory.getbasetemp() / "grain-cache"
+    monkeypatch.setenv("FARFIELD_CACHE", str(folder))
+    return folder
+
+
+def test_shapes_have_exact_mass_properties():
+    block = grains.GrainShape.block(3.0, 2.0)
+    assert block.area == pytest.approx(6.0, rel=1e-14)
+    assert block.gyration2 == pytest.approx(13.0 / 12.0, rel=1e-14)
+    for name in grains.GrainShape.library_names():
+        shape = grains.GrainShape.library(name, radius=0.7)
+        assert shape.radius == pytest.approx(0.7)
+        assert 0 < shape.gyration2 < shape.radius**2
+
+
+def test_svg_paths_become_grains():
+    frame = grains.shape_from_svg("frame", "M0 0 h4 v4 h-4 z m1,1 v2 h2 v-2 z", radius=math.sqrt(8.0))
+    assert frame.area == pytest.approx(12.0)
+    assert frame.symmetry == 4
+    curved = grains.shape_from_svg("lens", "M 0,0 Q 5,4 10,0 C 7,-3 3,-3 0,0 Z")
+    assert len(curved.rings[0]) == 16
+    for path, said in (("M0 0 A 3 3 0 0 1 2 2", "command 'A'"), ("L 1 1", "expected M"), ("M 0", "needs 2 numbers")):
+        with pytest.raises(ValueError, match=said):
+            grains.shape_from_svg("x", path)
+    with pytest.raises(ValueError, match="self-intersecting"):
+        grains.shape_from_svg("bow", "M0 0 L2 3 L2 0 L0 2 Z")
+
+
+@pytest.mark.parametrize(
+    ("ring", "said"),
+    [
+        ([[0, 0], [1, 1], [1, 0], [0, 1.5]], "self-intersecting"),
+        ([[0, 0], [0, 1], [1, 1], [1, 0]], "clockwise"),
+        ([[0, 0], [1, 1], [2, 2]], "zero area"),
+        ([[0, 0], [1, 0], [math.nan, 1]], "not finite"),
+    ],
+)
+def test_bad_outlines_are_refused(ring, said):
+    with pytest.raises(ValueError, match=said):
+        grains.GrainShape("x", [np.array(ring, dtype=float)])
+
+
+def test_maps_are_cached_and_foreign_files_refused(cache):
+    shape, other = grains.GrainShape.library("L"), grains.GrainShape.library("block")
+    first = maps.pair_map(shape, shape, COARSE)
+    again = maps.pair_map(shape.scaled(0.2), shape.scaled(0.2), COARSE)
+    assert again.cached
+    assert first.file == again.file
+    assert first.audit.rmse == again.audit.rmse < 0.005
+    pose = np.array([[0.4, 0.8, 0.5]])
+    big, small = first.map.evaluate(pose)[0], again.map.evaluate(pose * [1, 0.2, 0.2])[0]
+    assert big[0] < 0
+    np.testing.assert_allclose(small[:2], 0.2 * big[:2], rtol=1e-12)
+    exact = maps.pair_map(shape, shape, maps.MapOptions(back_end="exact")).map.evaluate(pose)[0]
+    assert abs(big[0] - exact[0]) < 0.01
+
+    foreign = maps.table_file(other, other, COARSE, cache / "grains")
+    foreign.write_bytes(first.file.read_bytes())
+    with pytest.raises(ValueError, match="built for other outlines"):
+        maps.pair_map(other, other, COARSE)
+    foreign.write_bytes(first.file.read_bytes()[:1000])
+    with pytest.raises(farfield.FileError, match="truncated"):
+        maps.pair_map(other, other, COARSE)
+    farfield.save_state(foreign, farfield.State(q=np.zeros(1), v=np.zeros(1)))
+    with pytest.raises(farfield.FileError, match=r"farfield\.state"):
+        maps.pair_map(other, other, COARSE)
+    foreign.unlink()
+    with pytest.raises(farfield.FileError, match="none"):
+        farfield._core.load_grain_table(cache / "none.safetensors")
+    with pytest.raises(ValueError, match="raise the table's space"):
+        maps.pair_map(shape, shape, maps.MapOptions(theta=8, space=16))
+    with pytest.raises(ValueError, match="contact map 'magic' is unknown"):
+        maps.MapOptions(back_end="magic")
+
+
+def test_a_start_with_overlap_names_the_pair():
+    shape = grains.GrainShape.library("L")
+    law = grains.GrainLaw.default(mass=shape.area, radius=1.0)
+    system = grains.GrainSystem([shape], grains.contact_maps([shape], COARSE), law=law)
+    system.add(0, np.array([[0.0, 0.0, 0.0], [6.0, 0.0, 0.0], [6.2, 0.0, 1.0]]))
+    with pytest.raises(ValueError, match=r"grains 1 \('L'\) and 2 \('L'\) overlap by 0\."):
+        system.run(1)
+    with pytest.raises(ValueError, match="unstable"):
+        grains.GrainSystem([shape], [[None]], law=law, dt=0.5)
+    with pytest.raises(ValueError, match="not finite"):
+        system.add(0, np.array([[math.nan, 0.0, 0.0]]))
+
+
+def test_incline_slides_and_holds_as_theory_says():
+    result, _, test = blocks.run("incline")
+    assert [row["mu"] for row in result["rows"]] == [0.28, 0.30, 0.32]
+    assert [row["slides"] for row in result["rows"]] == [True, False, False]
+    assert result["critical_mu"] == pytest.approx(math.tan(math.radians(16.0)), rel=0.01)
+    assert test.theory == pytest.approx(0.28675, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["leaning", "triangle"])
+def test_leaning_blocks_fall_as_theory_says(name):
+    result, _, _ = blocks.run(name)
+    assert abs(result["relative_error"]) < 0.03
+    assert [row["slides"] for row in result["rows"]] == [row["mu"] < result["theory_mu"] for row in result["rows"]]
+
+
+def small_silo(**options):
+    return silo.build(shape="octagon", opening=9.0, grains=160, settle=0.2, seconds=0.6, maps=COARSE, **options)
+
+
+def test_silo_discharges_and_resumes_exactly(tmp_path):
+    whole = run_scene(small_silo(), RunDir.create("a", options={}, path=tmp_path / "a"), quiet=True)
+    assert whole.finite
+    assert whole.rows[-1]["discharged"] > 0
+    assert whole.rows[4]["discharged"] == 0  # the lid holds
+    # Interrupted in the middle, then resumed.
+    scene = small_silo()
+    calls = []
+    measure = scene.measure
+
+    def interrupt(system, poses):
+        calls.append(1)
+        if len(calls) == 8:
+            raise KeyboardInterrupt
+        return measure(system, poses)
+
+    scene.measure = interrupt
+    folder = RunDir.create("b", options={}, path=tmp_path / "b")
+    part = run_scene(scene, folder, quiet=True)
+    assert part.interrupted
+    assert len(part.frames) == 7
+    rest = run_scene(small_silo(threads=2), folder, quiet=True, resume=True)
+    np.testing.assert_array_equal(rest.frames, whole.frames)
+    assert [row["time"] for row in rest.rows] == [row["time"] for row in whole.rows]
+
+
+def test_results_of_recorded_motion():
+    times = np.arange(0.0, 3.0, 0.1)
+    steady = np.maximum(0, np.floor(20 * (times - 1.0))).astype(int)
+    stuck = np.minimum(steady, 5)
+    assert silo.jam_report(times, steady, 100, 1.0)["jammed"] is False
+    assert silo.jam_report(times, stuck, 100, 1.0)["jammed"] is True
+    assert silo.jam_report(times, stuck, 5, 1.0)["jammed"] is False  # empty, not jammed
+    assert silo.jam_report(times, steady, 100, 1.0)["rate"] == pytest.approx(20, rel=0.06)
+    x = np.repeat(np.arange(0.5, 80.0), 3)
+    heap = np.column_stack([x, np.maximum(0.0, 30.0 - 0.5 * x), np.zeros_like(x)])
+    assert column.repose_angle(heap) == pytest.approx(math.degrees(math.atan(0.5)), abs=1.5)
+    quarter = packing.arc("arc25")
+    assert packing.circle_radius(quarter.rings[0][:3]) == pytest.approx(0.7, rel=1e-9)
+    assert quarter.area == pytest.approx(0.25 * packing.arc("arc100").area, rel=0.03)
+
+
+def test_command_prints_one_json_object(capfd, tmp_path):
+    arguments = ["grains", "silo", "--shape", "octagon", "--opening", "9", "--grains", "160", "--settle", "0.1"]
+    arguments += ["--seconds", "0.3", "--theta", "64", "--space", "64", "--out", str(tmp_path / "run"), "--json"]
+    assert cli.main(arguments) == 0
+    output = capfd.readouterr()
+    assert output.out.count("\n") == 1
+    result = json.loads(output.out)
+    assert {"grains", "steps", "steps_per_second", "discharged", "jammed"} <= set(result)
+    assert result["grains"] == 160
+    assert result["steps"] > 0
+    for name in ("final.png", "animation.gif", "figure.png", "result.json", "checkpoint.npz", "metrics.jsonl"):
+        assert (tmp_path / "run" / name).stat().st_size > 100
+    assert cli.main(["grains", "train", "L", "--theta", "64", "--space", "64", "--json", "--quiet"]) == 0
+    (row,) = json.loads(capfd.readouterr().out)["maps"]
+    assert row["rmse"] < 0.005
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["flood"], "task 'flood' is unknown, expected one of: train"),
+        (["train"], "no shapes"),
+        (["train", "Q"], "shape 'Q' is unknown"),
+        (["silo", "O"], "only `train` takes a list"),
+        (["silo", "--grains", "3"], "3 grains, expected at least 80"),
+        (["drum", "--shape", "O"], "drum has no option --shape"),
+        (["silo", "--resume"], "--resume needs --out"),
+        (["silo", "--map", "magic"], "contact map 'magic' is unknown"),
+    ],
+)
+def test_bad_arguments_are_one_line(capsys, arguments, said):
+    assert cli.main(["grains", *arguments, "--quiet"]) == 2
+    output = capsys.readouterr()
+    assert said in output.err
+    assert output.out == ""
