@@ -109,32 +109,36 @@ double certified_fraction(const StepContext& context, StepMemory& memory, StepSc
     return result.alpha;
 }
 
-/// Halves the step, starting from `alpha`, until the objective falls enough. Where the stopping test has passed, any feasible point will do.
-/// Without contact the first trial is as good as certain, so its derivatives are computed at once: `evaluated` tells that they are those at s.q.
-bool line_search(const StepContext& context, StepScratch& s, double alpha, bool any_feasible, bool& evaluated) {
+/// Halves the step, starting from `alpha`, until the objective falls enough. Where the stopping test has passed, any feasible point will
+/// do, and every certified one is feasible. The first trial mostly fits, so its derivatives are computed at once unless the last search
+/// has taught otherwise (`first_fits`): `evaluated` tells that they are those at s.q.
+bool line_search(const StepContext& context, StepScratch& s, double alpha, bool any_feasible, bool& first_fits,
+                 bool& evaluated) {
     evaluated = false;
     if (!(alpha > 0.0)) return false;
     const double value = s.objective.value(), noise = s.objective.energy_noise();
     const double slope = s.reduced_gradient.dot(s.reduced_step);
+    const bool certain = any_feasible && (!context.contact || context.filter);
     for (int halving = 0; halving < kMaxHalvings; ++halving, alpha *= 0.5) {
         VectorXd& scaled = s.difference;
         scaled = alpha * s.step;
         retract(context.model, s.q, scaled, s.trial);
-        const bool certain = any_feasible && !context.contact;  // without contact every point is feasible
-        const bool at_once = !certain && !context.contact && halving == 0;
+        const bool at_once = !certain && halving == 0 && first_fits;
         if (at_once) s.objective.derivatives(s.trial);
         const double trial = certain ? value : at_once ? s.objective.value() : s.objective.energy(s.trial);
         if (!std::isfinite(trial)) continue;
         if (any_feasible || trial <= value + kArmijo * alpha * slope + noise) {
             s.q.swap(s.trial);
             evaluated = at_once;
+            first_fits = halving == 0;
             return true;
         }
     }
     return false;
 }
 
-/// Moves the start of Newton's method from where the step starts to where the velocity v leads, when the way there is free.
+/// Moves the start of Newton's method from where the step starts to where the velocity v leads, when the way there is free. True if so:
+/// then the derivatives there are known.
 bool start_from(const StepContext& context, const State& now, const VectorXd& v, StepMemory& memory, StepScratch& s,
                 StepReport& report) {
     s.step = context.options.dt * v;
@@ -142,7 +146,8 @@ bool start_from(const StepContext& context, const State& now, const VectorXd& v,
     const CollisionFilter::Result way = context.filter->max_step(s.objective.kinematics(), s.step, {}, memory.filter);
     if (way.alpha < 1.0) return false;
     retract(context.model, now.q, s.step, s.trial);
-    if (!std::isfinite(s.objective.energy(s.trial))) return false;
+    s.objective.derivatives(s.trial);
+    if (!std::isfinite(s.objective.value())) return false;
     s.q.swap(s.trial);
     report.min_gap = way.certified_gap;
     return true;
@@ -150,10 +155,10 @@ bool start_from(const StepContext& context, const State& now, const VectorXd& v,
 
 /// From a guess, else from where inertia leads. From where the step starts friction looks as if nothing slid, and its stiffness turns
 /// the first direction of a sliding body towards what it slides on.
-void start_ahead(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
+bool start_ahead(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
                  StepScratch& s, StepReport& report) {
-    if (input.guess.size() && start_from(context, now, input.guess, memory, s, report)) return;
-    start_from(context, now, now.v, memory, s, report);
+    return (input.guess.size() && start_from(context, now, input.guess, memory, s, report)) ||
+           start_from(context, now, now.v, memory, s, report);
 }
 
 void set_end(const StepContext& context, const State& now, StepScratch& s, State& next, StepReport& report) {
@@ -258,6 +263,7 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
     const Model& model = context.model;
     const StepOptions& options = context.options;
     StepReport report;
+    bool evaluated = false, first_fits = true;
     s.objective.begin(context, now, input, memory.contact.get());
     s.q = now.q;
     const bool scripted = model.num_kinematic() > 0;
@@ -270,12 +276,11 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
         retract(model, now.q, s.step, s.trial);
         s.q.swap(s.trial);
     } else if (context.filter && !scripted) {
-        start_ahead(context, now, input, memory, s, report);
+        evaluated = start_ahead(context, now, input, memory, s, report);
     }
     report.status = StepStatus::MaxIterations;
     const double tolerance = std::max(options.tolerance, s.objective.gradient_noise());
     double last_residual = std::numeric_limits<double>::infinity();
-    bool evaluated = false;
     while (report.iterations < options.max_iterations) {
         ++report.iterations;
         if (!evaluated) s.objective.derivatives(s.q);
@@ -298,7 +303,7 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
         last_residual = report.residual;
         const bool passed = arrived && (report.residual <= tolerance || at_rounding);
         const double alpha = context.contact ? certified_fraction(context, memory, s, report) : 1.0;
-        if (!line_search(context, s, alpha, passed || !arrived, evaluated)) {
+        if (!line_search(context, s, alpha, passed || !arrived, first_fits, evaluated)) {
             report.status = StepStatus::LineSearchFailed;
             break;
         }

@@ -39,7 +39,7 @@ class Builder {
     int add_node(std::size_t begin, std::size_t end, std::uint32_t path, int depth) {
         const int node = tree_.size();
         const auto k = static_cast<std::size_t>(node);
-        if (depth > 32) fail("sphere tree: more than 2^32 items");
+        if (depth > 29) fail("sphere tree: more than 2^29 items");
         tree_.center.push_back(mean_of_points(begin, end, node));
         tree_.radius.push_back(0.0);
         tree_.tight.push_back(0.0);

@@ -193,7 +193,8 @@ TEST_CASE("long range: finer sums never fall below the centred form, so blending
             traverse(a, rotated_a, b, rotated_b, frame, form, contact::longrange::Wanted::Derivatives, work);
             REQUIRE(solve_leaves(a, rotated_a, b, rotated_b, frame, 1e-12, table, work));
             sum_derivatives(form, work, sum);
-            for (const contact::longrange::BandNode& band : work.bands) {
+            for (std::size_t k = 0; k < work.bands.size(); ++k) {
+                const contact::longrange::BandNode band = work.bands[k];
                 smallest = std::min(smallest, (band.sum[6] - band.centred) / band.centred);
                 ++bands;
             }

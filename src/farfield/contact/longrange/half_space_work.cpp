@@ -20,7 +20,7 @@ class Traversal {
 
     [[nodiscard]] bool visit(int node, int parent, double weight) {
         HeightTerm term;
-        term.arm = rotated_.vertex_centers[at(node)] + frame_.origin_mesh;
+        term.arm = point(rotated_.vertex_centers[at(node)]) + frame_.origin_mesh;
         term.height = frame_.normal.dot(term.arm) + frame_.height;
         term.node = node;
         term.parent = parent;
@@ -83,7 +83,7 @@ HalfSpaceFrame make_frame(const RotatedShape& mesh, const Vector3d& position, co
                           const Pose& half_space_pose) {
     HalfSpaceFrame frame;
     frame.normal = half_space_pose.rotation * half_space.normal;
-    frame.origin_mesh = -mesh.vertex_centers.front();
+    frame.origin_mesh = -point(mesh.vertex_centers.front());
     frame.origin_plane = (half_space_pose.position - position) + frame.origin_mesh;
     frame.height = -frame.normal.dot(frame.origin_plane) - half_space.offset;
     return frame;

@@ -2,6 +2,7 @@
 #include "farfield/contact/longrange/memory.hpp"
 
 #include <cmath>
+#include <iterator>
 
 #include "farfield/base/error.hpp"
 
@@ -17,12 +18,12 @@ constexpr double kHalf = 4294967296.0;  // 2^32
 std::vector<double> Memory::save() const {
     std::vector<double> values{static_cast<double>(pairs.size())};
     for (const PairMemory& pair : pairs) {
-        values.push_back(static_cast<double>(pair.planes.entries.size()));
-        for (const PlaneTable::Entry& entry : pair.planes.entries) {
-            values.push_back(static_cast<double>(entry.key >> 32));
-            values.push_back(static_cast<double>(entry.key & 0xffffffffu));
-            values.insert(values.end(), entry.plane.normal.begin(), entry.plane.normal.end());
-            values.push_back(entry.plane.slack);
+        const PlaneTable& table = pair.planes;
+        values.push_back(static_cast<double>(table.keys.size()));
+        for (std::size_t k = 0; k < table.keys.size(); ++k) {
+            values.push_back(static_cast<double>(table.keys[k] >> 32));
+            values.push_back(static_cast<double>(table.keys[k] & 0xffffffffu));
+            values.insert(values.end(), std::begin(table.planes[k].v), std::end(table.planes[k].v));
         }
     }
     return values;
@@ -41,12 +42,13 @@ void Memory::restore(const std::vector<double>& values) {
         if (!(count >= 0.0) || count != std::floor(count) ||
             count * kPerPlane > static_cast<double>(values.size() - at))
             foreign();
-        table.entries.resize(static_cast<std::size_t>(count));
-        for (PlaneTable::Entry& entry : table.entries) {
+        table.keys.resize(static_cast<std::size_t>(count));
+        table.planes.resize(table.keys.size());
+        for (std::size_t k = 0; k < table.keys.size(); ++k) {
             const double high = values[at], low = values[at + 1];
             if (!(high >= 0.0 && high < kHalf && low >= 0.0 && low < kHalf)) foreign();
-            entry.key = (static_cast<std::uint64_t>(high) << 32) | static_cast<std::uint64_t>(low);
-            entry.plane = {{values[at + 2], values[at + 3], values[at + 4]}, values[at + 5]};
+            table.keys[k] = (static_cast<std::uint64_t>(high) << 32) | static_cast<std::uint64_t>(low);
+            for (std::size_t c = 0; c < 4; ++c) table.planes[k].v[c] = values[at + 2 + c];
             at += kPerPlane;
         }
     }

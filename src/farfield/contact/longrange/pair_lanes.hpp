@@ -57,6 +57,11 @@ class PairBatch {
     void clear() { size_ = 0; }
     void reserve(size_t pairs) { chunks_.resize(std::max(chunks_.size(), (pairs + kChunkPairs - 1) / kChunkPairs)); }
     [[nodiscard]] size_t size() const { return size_; }
+    /// For callers that then fill whole rows: new pairs have no values yet.
+    void resize(size_t pairs) {
+        reserve(pairs);
+        size_ = pairs;
+    }
 
     /// Returns the index of the new pair. `arms`: vertices relative to a common point o of both bodies, formed as R X
     /// + (t - o).

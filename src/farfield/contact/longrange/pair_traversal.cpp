@@ -2,6 +2,7 @@
 #include "farfield/contact/longrange/pair_traversal.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 // Per-target bodies; sizeless vectors cannot be members.
@@ -11,28 +12,35 @@
 #include "hwy/foreach_target.h"
 // The loop over targets must come first.
 #include "farfield/contact/longrange/quad-inl.hpp"
+#include "hwy/cache_control.h"
 
 #ifndef FARFIELD_CONTACT_LONGRANGE_PAIR_TRAVERSAL_ONCE
 #define FARFIELD_CONTACT_LONGRANGE_PAIR_TRAVERSAL_ONCE
 namespace farfield::contact::longrange {
 
-/// Everything the recursion reads, as plain pointers.
+/// One body of a pair, as plain pointers.
+struct TreeSide {
+    const ChildSpheres* spheres;
+    const ChildNodes* children;
+    const Row4* nodes;  ///< rotated centres, tight radii
+    const double *share, *spread;
+    double origin[3];
+};
+
+/// Everything the recursion reads.
 struct TraversalInput {
-    const ChildSpheres *spheres_a, *spheres_b;
-    const ChildData *data_a, *data_b;
-    const std::uint64_t *path_a, *path_b;
-    double origin_a[3], origin_b[3];
+    TreeSide a, b;
     double margin;  ///< eps
     double far_value;
     bool area_weights;
 };
 
-/// Sums over far terms: value, beta, beta a (3), beta U (6), beta sym(a b^T) (xx yy zz yz xz xy), (k - beta)/r^2 U U^T (lower, by columns).
-inline constexpr std::size_t kFarSums = 1 + 1 + 3 + 6 + 6 + 21;
-/// Sums over band nodes: value, then gradient, rows of the Hessian's rank terms, beta (a, 1), rows of beta b a^T.
-struct BandTotals {
-    double value = 0.0;
-    double gradient[8] = {}, rows[6][8] = {}, beta[4] = {}, outer[3][4] = {};
+/// Sums over far terms or bands: beta, beta a (3), beta sym(a b^T) (xx yy zz yz xz xy), rank terms (lower, by columns).
+inline constexpr std::size_t kFirstRank = 1 + 3 + 6, kTermSums = kFirstRank + 21;
+
+/// How many node pairs of a level went where.
+struct LevelCounts {
+    std::size_t far, found, bands;
 };
 
 }  // namespace farfield::contact::longrange
@@ -41,285 +49,395 @@ struct BandTotals {
 HWY_BEFORE_NAMESPACE();
 namespace farfield::contact::longrange::HWY_NAMESPACE {
 
-/// Four node pairs: a child of I with a child of J, in the order 00 01 10 11.
-struct Four {
-    Quad ax, ay, az, bx, by, bz, dx, dy, dz, r, d1;
+/// Four pairs of points a, b seen from o, and their distance.
+struct FourPairs {
+    Quad ax, ay, az, tight_a, bx, by, bz, tight_b, dx, dy, dz, r;
 };
 
 struct FourCentred {
-    Quad inverse, value, first, second;  // 1/r, C, C', C''
+    Quad inverse, value, first, second;  // 1/r, C, C', C'' (times the shares)
 };
 
+HWY_INLINE size_t low(uint64_t nodes) { return nodes & 0xffffffffu; }
+HWY_INLINE size_t high(uint64_t nodes) { return nodes >> 32; }
+
+HWY_INLINE void load_nodes(const TraversalInput& in, const uint64_t (&nodes)[4], FourPairs& f) {
+    Quad a[4], b[4];
+    for (size_t i = 0; i < 4; ++i) {
+        a[i] = Quad::load(in.a.nodes[low(nodes[i])].v);
+        b[i] = Quad::load(in.b.nodes[high(nodes[i])].v);
+    }
+    transpose(a[0], a[1], a[2], a[3]);
+    transpose(b[0], b[1], b[2], b[3]);
+    f.ax = a[0] + Quad::set(in.a.origin[0]), f.ay = a[1] + Quad::set(in.a.origin[1]);
+    f.az = a[2] + Quad::set(in.a.origin[2]), f.tight_a = a[3];
+    f.bx = b[0] + Quad::set(in.b.origin[0]), f.by = b[1] + Quad::set(in.b.origin[1]);
+    f.bz = b[2] + Quad::set(in.b.origin[2]), f.tight_b = b[3];
+    f.dx = f.ax - f.bx, f.dy = f.ay - f.by, f.dz = f.az - f.bz;
+    f.r = sqrt(fma(f.dz, f.dz, fma(f.dy, f.dy, f.dx * f.dx)));
+}
+
+HWY_INLINE Quad load_each(const double* values, const size_t (&at)[4]) {
+    return Quad::of(values[at[0]], values[at[1]], values[at[2]], values[at[3]]);
+}
+
+/// As centred() of centred.hpp.
+HWY_INLINE void evaluate(const TraversalInput& in, const uint64_t (&nodes)[4], const FourPairs& f, FourCentred& c) {
+    const Quad one = Quad::set(1.0), twelve = Quad::set(12.0);
+    c.inverse = one / f.r;
+    Quad q2 = c.inverse, share = one;
+    if (HWY_UNLIKELY(in.area_weights)) {
+        const size_t i[4] = {low(nodes[0]), low(nodes[1]), low(nodes[2]), low(nodes[3])};
+        const size_t j[4] = {high(nodes[0]), high(nodes[1]), high(nodes[2]), high(nodes[3])};
+        q2 = one / (f.r + (load_each(in.a.spread, i) + load_each(in.b.spread, j)));
+        share = load_each(in.a.share, i) * load_each(in.b.share, j);
+    }
+    const Quad q = sqrt(q2), q3 = q2 * q;
+    c.value = fma(twelve * q, Quad::set(2.0) + q, Quad::set(in.far_value));
+    c.first = Quad::set(0.0) - twelve * ((one + q) * q3);
+    c.second = (q3 * q2) * fma(Quad::set(24.0), q, Quad::set(18.0));
+    if (HWY_UNLIKELY(in.area_weights))
+        c.value = share * c.value, c.first = share * c.first, c.second = share * c.second;
+}
+
+/// Places among the lanes of `found` that those of `bands` take, one after the other.
+struct PlaceTable {
+    uint8_t place[16][16][4];
+};
+constexpr PlaceTable make_places() {
+    PlaceTable table{};
+    for (unsigned found = 0; found < 16; ++found) {
+        for (unsigned bands = 0; bands < 16; ++bands) {
+            unsigned count = 0, rank = 0;
+            for (unsigned lane = 0; lane < 4; ++lane) {
+                if ((found & bands) >> lane & 1u) table.place[found][bands][count++] = static_cast<uint8_t>(rank);
+                rank += found >> lane & 1u;
+            }
+        }
+    }
+    return table;
+}
+inline constexpr PlaceTable kPlaces = make_places();
+
+inline constexpr size_t kAhead = 6;  // node pairs between asking for the data and using it
+
+/// Where the next node pairs of a list go.
+struct Ends {
+    uint64_t* nodes;
+    double* weight;
+    int* parent;
+
+    Ends(NodePairs& list, size_t first)
+        : nodes(list.nodes.data() + first), weight(list.weight.data() + first), parent(list.parent.data() + first) {}
+
+    HWY_INLINE void put(const ChildNodes& a, const ChildNodes& b, unsigned bits, Quad w, const int (&p)[4]) {
+        store_pairs(a.as_a, b.as_b, bits, nodes);
+        w.store(weight);
+        std::memcpy(parent, p, sizeof(p));
+        const auto count = __builtin_popcount(bits);
+        nodes += count, weight += count, parent += count;
+    }
+};
+
+/// Tests the children of `count` node pairs against each other. Far ones are appended to work.far, the others become work.found, of which
+/// work.places tells the band nodes. Squares are compared; a distance within rounding of d1 or d2 may fall on either side, where
+/// the blend is flat.
+void test_level(const TraversalInput& input, size_t count, PairWork& work, LevelCounts& out) {
+    const TraversalInput in = input;  // a copy of our own need not be read again after every store
+    const uint64_t* nodes = work.level.nodes.data();
+    const double* weights = work.level.weight.data();
+    const int* parents = work.level.parent.data();
+    Ends far(work.far, out.far), found(work.found, 0);
+    int* places = work.places.data();
+    double* d1s = work.near.data();
+    int num_found = 0;
+    const Quad x = Quad::set(in.a.origin[0] - in.b.origin[0]), y = Quad::set(in.a.origin[1] - in.b.origin[1]),
+               z = Quad::set(in.a.origin[2] - in.b.origin[2]);
+    const Quad stretch = Quad::set((1.0 + in.margin) * (1.0 + in.margin));
+    for (size_t k = 0; k < count; ++k) {
+        const size_t i = low(nodes[k]), j = high(nodes[k]), ahead = k + kAhead < count ? k + kAhead : k;
+        hwy::Prefetch(&in.a.spheres[low(nodes[ahead])]), hwy::Prefetch(&in.a.children[low(nodes[ahead])]);
+        hwy::Prefetch(&in.b.spheres[high(nodes[ahead])]), hwy::Prefetch(&in.b.children[high(nodes[ahead])]);
+        const ChildSpheres &a = in.a.spheres[i], &b = in.b.spheres[j];
+        const ChildNodes &children_a = in.a.children[i], &children_b = in.b.children[j];
+        const Quad dx = (spread_outer(a.x) - spread_inner(b.x)) + x, dy = (spread_outer(a.y) - spread_inner(b.y)) + y,
+                   dz = (spread_outer(a.z) - spread_inner(b.z)) + z;
+        const Quad squared = fma(dz, dz, fma(dy, dy, dx * dx)), d1 = spread_outer(a.radius) + spread_inner(b.radius);
+        const Quad d1_squared = d1 * d1;
+        const unsigned valid = children_a.valid_a & children_b.valid_b;
+        const unsigned near = less_bits(squared, stretch * d1_squared) & valid;
+        const unsigned blended = less_bits(d1_squared, squared) & near;
+        const Quad weight = Quad::set(weights[k]);
+        const int parent[4] = {parents[k], parents[k], parents[k], parents[k]};
+        far.put(children_a, children_b, valid & ~near, weight, parent);
+        found.put(children_a, children_b, near, weight, parent);
+        store_packed(d1, blended, d1s);
+        for (size_t lane = 0; lane < 4; ++lane) places[lane] = num_found + kPlaces.place[near][blended][lane];
+        num_found += __builtin_popcount(near);
+        places += __builtin_popcount(blended), d1s += __builtin_popcount(blended);
+    }
+    out.far = static_cast<size_t>(far.nodes - work.far.nodes.data());
+    out.found = static_cast<size_t>(num_found);
+    out.bands = static_cast<size_t>(places - work.places.data());
+}
+
+/// Weights the `count` band nodes of work.found at work.places, padded to a multiple of four, and with kDerivatives records them in work.bands from
+/// `first` on. Returns the sum of their centred parts.
 template <bool kDerivatives>
-class Walk {
- public:
-    Walk(const TraversalInput& in, PairWork& work)
-        : in_(in), work_(work), gap_(Quad::set(std::numeric_limits<double>::infinity())) {
-        for (Quad& q : sums_) q = Quad::set(0.0);
+HWY_INLINE double enter_bands(const TraversalInput& input, size_t count, size_t first, PairWork& work) {
+    const TraversalInput in = input;
+    Quad total = Quad::set(0.0);
+    double* fields[BandTable::kNumFields];
+    for (size_t f = 0; f < BandTable::kNumFields; ++f) {
+        fields[f] = kDerivatives ? work.bands.field(static_cast<BandTable::Field>(f)) + first : nullptr;
     }
-
-    HWY_NOINLINE void expand(int i, int j, int parent, double weight) {
-        const ChildData &di = in_.data_a[i], &dj = in_.data_b[j];
-        const unsigned valid = (di.single ? 0x3u : 0xfu) & (dj.single ? 0x5u : 0xfu);
-        Four f;
-        load(i, j, f);
-        const Quad d2 = fma(Quad::set(in_.margin), f.d1, f.d1);
-        const unsigned outside = less_bits(f.d1, f.r) & valid, far = valid & ~less_bits(f.r, d2);
-        if (outside != 0) {
-            FourCentred c;
-            const Quad share = shares(di, dj);
-            evaluate(di, dj, f, c);
-            if (far != 0) add_far(di, dj, f, c, share, far, parent, weight);
-            if ((outside & ~far) != 0) {
-                descend_bands(di, dj, f, c, share, valid & ~far, outside & ~far, parent, weight);
-                return;
-            }
-        }
-        for (unsigned lane = 0; lane < 4; ++lane) {
-            if ((valid & ~far) >> lane & 1u) descend(di, dj, lane, parent, weight);
-        }
-    }
-
-    void finish(double* totals, double* gap) {
-        for (size_t k = 0; k < kFarSums; ++k) {
-            double lanes[4];
-            sums_[k].store(lanes);
-            totals[k] = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-        }
-        double lanes[4];
-        gap_.store(lanes);
-        *gap = std::min(std::min(lanes[0], lanes[1]), std::min(lanes[2], lanes[3]));
-    }
-
- private:
-    HWY_INLINE void load(int i, int j, Four& f) const {
-        const ChildSpheres &a = in_.spheres_a[i], &b = in_.spheres_b[j];
-        f.ax = spread_outer(a.x) + Quad::set(in_.origin_a[0]);
-        f.ay = spread_outer(a.y) + Quad::set(in_.origin_a[1]);
-        f.az = spread_outer(a.z) + Quad::set(in_.origin_a[2]);
-        f.bx = spread_inner(b.x) + Quad::set(in_.origin_b[0]);
-        f.by = spread_inner(b.y) + Quad::set(in_.origin_b[1]);
-        f.bz = spread_inner(b.z) + Quad::set(in_.origin_b[2]);
-        f.dx = f.ax - f.bx, f.dy = f.ay - f.by, f.dz = f.az - f.bz;
-        f.r = sqrt(fma(f.dz, f.dz, fma(f.dy, f.dy, f.dx * f.dx)));
-        f.d1 = spread_outer(a.radius) + spread_inner(b.radius);
-    }
-
-    HWY_INLINE Quad shares(const ChildData& di, const ChildData& dj) const {
-        return in_.area_weights ? spread_outer(di.share) * spread_inner(dj.share) : Quad::set(1.0);
-    }
-
-    /// As centred() of centred.hpp; lanes inside d1 see r = 1.
-    HWY_INLINE void evaluate(const ChildData& di, const ChildData& dj, const Four& f, FourCentred& c) const {
-        const Quad one = Quad::set(1.0), twelve = Quad::set(12.0), r = select_less(f.d1, f.r, f.r, one);
-        c.inverse = one / r;
-        const Quad q2 = in_.area_weights ? one / (r + (spread_outer(di.spread) + spread_inner(dj.spread))) : c.inverse;
-        const Quad q = sqrt(q2), q3 = q2 * q;
-        c.value = fma(twelve * q, Quad::set(2.0) + q, Quad::set(in_.far_value));
-        c.first = Quad::set(0.0) - twelve * ((one + q) * q3);
-        c.second = (q3 * q2) * fma(Quad::set(24.0), q, Quad::set(18.0));
-    }
-
-    /// 1 in the lanes of `bits`, else 0.
-    static HWY_INLINE Quad ones(unsigned bits) {
-        alignas(32) static constexpr double table[16][4] = {{0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {1, 1, 0, 0},
-                                                            {0, 0, 1, 0}, {1, 0, 1, 0}, {0, 1, 1, 0}, {1, 1, 1, 0},
-                                                            {0, 0, 0, 1}, {1, 0, 0, 1}, {0, 1, 0, 1}, {1, 1, 0, 1},
-                                                            {0, 0, 1, 1}, {1, 0, 1, 1}, {0, 1, 1, 1}, {1, 1, 1, 1}};
-        return Quad::load(table[bits]);
-    }
-
-    HWY_INLINE void add(size_t k, Quad x, Quad y) { sums_[k] = fma(x, y, sums_[k]); }
-
-    HWY_INLINE void add_far(const ChildData& di, const ChildData& dj, const Four& f, const FourCentred& c, Quad share,
-                            unsigned far, int parent, double weight) {
-        const Quad mask = ones(far), m = mask * share, w = Quad::set(weight), value = m * c.value;
-        add(0, w, value);
-        work_.num_far += static_cast<size_t>(__builtin_popcount(far));
-        if constexpr (kDerivatives) {
-            const Quad infinity = Quad::set(std::numeric_limits<double>::infinity());
-            const Quad clear = f.r - (spread_outer(di.tight) + spread_inner(dj.tight));
-            gap_ = min(gap_, select_less(Quad::set(0.5), mask, clear, infinity));
-            const Quad beta = (m * c.first) * c.inverse, kappa = fms(m, c.second, beta) * (c.inverse * c.inverse);
-            const Quad u[6] = {f.dx,
-                               f.dy,
-                               f.dz,
-                               fms(f.by, f.az, f.bz * f.ay),
-                               fms(f.bz, f.ax, f.bx * f.az),
-                               fms(f.bx, f.ay, f.by * f.ax)};
-            if (parent >= 0) {
-                double* sum = work_.bands[static_cast<size_t>(parent)].sum;
-                const Quad low = sum_each(beta * u[0], beta * u[1], beta * u[2], beta * u[3]);
-                const Quad high = sum_each(beta * u[4], beta * u[5], value, Quad::set(0.0));
-                (Quad::load(sum) + low).store(sum);
-                (Quad::load(sum + 4) + high).store(sum + 4);
-            }
-            const Quad wb = w * beta, wk = w * kappa, half = Quad::set(0.5) * wb;
-            sums_[1] = sums_[1] + wb;
-            add(2, wb, f.ax), add(3, wb, f.ay), add(4, wb, f.az);
-            for (size_t k = 0; k < 6; ++k) add(5 + k, wb, u[k]);
-            add(11, wb * f.ax, f.bx), add(12, wb * f.ay, f.by), add(13, wb * f.az, f.bz);
-            add(14, half, fma(f.ay, f.bz, f.az * f.by));
-            add(15, half, fma(f.ax, f.bz, f.az * f.bx));
-            add(16, half, fma(f.ax, f.by, f.ay * f.bx));
-            size_t entry = 17;
-            for (size_t col = 0; col < 6; ++col) {
-                const Quad scaled = wk * u[col];
-                for (size_t row = col; row < 6; ++row) add(entry++, scaled, u[row]);
-            }
-        }
-    }
-
-    /// Lanes of `bands` are between d1 and d2, the others of `inside` within d1; all of them go on to their children.
-    HWY_NOINLINE void descend_bands(const ChildData& di, const ChildData& dj, const Four& f, const FourCentred& c,
-                                    Quad share, unsigned inside, unsigned bands, int parent, double weight) {
+    const int* places = work.places.data();
+    double* found_weight = work.found.weight.data();
+    int *found_parent = work.found.parent.data(), *band_parent = work.bands.parent() + first;
+    const uint64_t* found_nodes = work.found.nodes.data();
+    const double* near = work.near.data();
+    BandTable::SumRow* rows = work.bands.sums() + first;
+    for (size_t k = 0; k < count; k += 4) {
+        const int at[4] = {places[k], places[k + 1], places[k + 2], places[k + 3]};
+        const uint64_t nodes[4] = {found_nodes[at[0]], found_nodes[at[1]], found_nodes[at[2]], found_nodes[at[3]]};
+        FourPairs f;
+        FourCentred c;
+        load_nodes(in, nodes, f);
+        evaluate(in, nodes, f, c);
+        const Quad d1 = Quad::load(near + k), weight = Quad::of(found_weight[at[0]], found_weight[at[1]],
+                                                                found_weight[at[2]], found_weight[at[3]]);
         // u, v = 1 - u, phi and its derivatives as blend() of centred.hpp
-        const Quad width = Quad::set(in_.margin) * f.d1, scale = Quad::set(1.0) / width;
-        const Quad u = (f.r - f.d1) * scale, v = ((f.d1 + width) - f.r) * scale;
+        const Quad zero = Quad::set(0.0), width = Quad::set(in.margin) * d1, scale = Quad::set(1.0) / width;
+        const Quad u = max((f.r - d1) * scale, zero), v = max(((d1 + width) - f.r) * scale, zero);
         const auto step = [](Quad t) {
             return (t * t) * (t * fma(t, fms(Quad::set(6.0), t, Quad::set(15.0)), Quad::set(10.0)));
         };
-        const Quad phi = step(u), uv = u * v, first = Quad::set(30.0) * (uv * uv) * scale;
-        const Quad second = Quad::set(60.0) * uv * (v - u) * (scale * scale);
-        const Quad c0 = share * c.value, c1 = share * c.first, c2 = share * c.second;
-        enum {
-            kAx,
-            kAy,
-            kAz,
-            kBx,
-            kBy,
-            kBz,
-            kEx,
-            kEy,
-            kEz,
-            kR,
-            kC,
-            kPhi,
-            kRest,
-            kFirst,
-            kSecond,
-            kSlope,
-            kCurvature,
-            kRows
-        };
-        double rows[kRows][4];
-        f.ax.store(rows[kAx]), f.ay.store(rows[kAy]), f.az.store(rows[kAz]);
-        f.bx.store(rows[kBx]), f.by.store(rows[kBy]), f.bz.store(rows[kBz]);
-        (f.dx * c.inverse).store(rows[kEx]), (f.dy * c.inverse).store(rows[kEy]), (f.dz * c.inverse).store(rows[kEz]);
-        f.r.store(rows[kR]), c0.store(rows[kC]), phi.store(rows[kPhi]), step(v).store(rows[kRest]);
-        first.store(rows[kFirst]), second.store(rows[kSecond]), (phi * c1).store(rows[kSlope]);
-        fma(phi, c2, (first + first) * c1).store(rows[kCurvature]);
-        for (unsigned lane = 0; lane < 4; ++lane) {
-            if ((inside >> lane & 1u) == 0) continue;
-            if ((bands >> lane & 1u) == 0) {
-                descend(di, dj, lane, parent, weight);
-                continue;
+        const Quad phi = step(u), rest = step(v);
+        double below[4];
+        (weight * rest).store(below);
+        for (size_t lane = 0; lane < 4; ++lane) found_weight[at[lane]] = below[lane];
+        if constexpr (kDerivatives) {
+            const Quad uv = u * v, slope = Quad::set(30.0) * (uv * uv) * scale;
+            const Quad second = Quad::set(60.0) * uv * (v - u) * (scale * scale);
+            const auto put = [&](BandTable::Field field, Quad q) { q.store(fields[field] + k); };
+            put(BandTable::kAx, f.ax), put(BandTable::kAy, f.ay), put(BandTable::kAz, f.az);
+            put(BandTable::kBx, f.bx), put(BandTable::kBy, f.by), put(BandTable::kBz, f.bz);
+            put(BandTable::kWeight, weight), put(BandTable::kInverse, c.inverse), put(BandTable::kCentred, c.value);
+            put(BandTable::kPhi, phi), put(BandTable::kRest, rest);
+            put(BandTable::kFirst, slope), put(BandTable::kSecond, second), put(BandTable::kSlope, phi * c.first);
+            put(BandTable::kCurvature, fma(phi, c.second, (slope + slope) * c.first));
+            for (size_t lane = 0; lane < 4; ++lane) {
+                band_parent[k + lane] = found_parent[at[lane]];
+                found_parent[at[lane]] = static_cast<int>(first + k + lane);
+                zero.store(rows[k + lane].v), zero.store(rows[k + lane].v + 4);
             }
-            if constexpr (!kDerivatives) {
-                band_value_ += weight * rows[kPhi][lane] * rows[kC][lane];
-                descend(di, dj, lane, -1, weight * rows[kRest][lane]);
-                continue;
-            }
-            const int index = static_cast<int>(work_.bands.size());
-            work_.bands.emplace_back();
-            BandNode& band = work_.bands.back();
-            for (size_t k = 0; k < 3; ++k) {
-                band.a[k] = rows[kAx + k][lane];
-                band.b[k] = rows[kBx + k][lane];
-                band.dr[k] = rows[kEx + k][lane];
-            }
-            for (size_t k = 0; k < 3; ++k) {
-                const size_t next = k == 2 ? 0 : k + 1, last = k == 0 ? 2 : k - 1;
-                band.dr[3 + k] = band.a[next] * band.dr[last] - band.a[last] * band.dr[next];
-            }
-            band.r = rows[kR][lane];
-            band.weight = weight;
-            band.centred = rows[kC][lane];
-            band.phi = rows[kPhi][lane];
-            band.rest = rows[kRest][lane];
-            band.first = rows[kFirst][lane];
-            band.second = rows[kSecond][lane];
-            band.slope = rows[kSlope][lane];
-            band.curvature = rows[kCurvature][lane];
-            band.parent = parent;
-            descend(di, dj, lane, index, weight * rows[kRest][lane]);
+        } else {
+            total = fma(weight, phi * c.value, total);
         }
     }
+    double lanes[4];
+    total.store(lanes);
+    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
 
-    HWY_INLINE void descend(const ChildData& di, const ChildData& dj, unsigned lane, int parent, double weight) {
-        const unsigned p = lane >> 1, q = lane & 1u;
-        if (di.item[p] < 0 || dj.item[q] < 0) return expand(di.node[p], dj.node[q], parent, weight);
-        const int triangle_a = di.item[p], triangle_b = dj.item[q];
-        const double share = in_.area_weights ? di.share[p] * dj.share[q] : 1.0;
-        work_.leaves.push_back(
-            {triangle_a, triangle_b, parent, weight, share, in_.path_a[triangle_a] | (in_.path_b[triangle_b] >> 1)});
+double enter_band_values(const TraversalInput& in, size_t count, size_t first, PairWork& work) {
+    return enter_bands<false>(in, count, first, work);
+}
+double enter_band_derivatives(const TraversalInput& in, size_t count, size_t first, PairWork& work) {
+    return enter_bands<true>(in, count, first, work);
+}
+
+/// Lanes take far pairs k, k + quarter, ...: neighbours in the list mostly add to the same row of sums, and would wait for each other.
+/// The list is padded to a multiple of four with weightless ones that add to a row nobody reads.
+HWY_INLINE void load_far(const NodePairs& far, size_t k, size_t quarter, uint64_t (&nodes)[4], Quad& weight) {
+    for (size_t i = 0; i < 4; ++i) nodes[i] = far.nodes[k + i * quarter];
+    const double* w = far.weight.data() + k;
+    weight = Quad::of(w[0], w[quarter], w[2 * quarter], w[3 * quarter]);
+}
+
+double sum_far_values(const TraversalInput& input, size_t count, const PairWork& work) {
+    const TraversalInput in = input;
+    Quad total = Quad::set(0.0);
+    const size_t quarter = (count + 3) / 4;
+    for (size_t k = 0; k < quarter; ++k) {
+        uint64_t nodes[4];
+        Quad weight;
+        load_far(work.far, k, quarter, nodes, weight);
+        FourPairs f;
+        FourCentred c;
+        load_nodes(in, nodes, f);
+        evaluate(in, nodes, f, c);
+        total = fma(weight, c.value, total);
     }
+    double lanes[4];
+    total.store(lanes);
+    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
 
-    const TraversalInput& in_;
-    PairWork& work_;
-    Quad sums_[kFarSums];
-    Quad gap_;
+HWY_INLINE void add_row(BandTable::SumRow& sum, Quad low_half, Quad high_half) {
+    (Quad::load(sum.v) + low_half).store(sum.v);
+    (Quad::load(sum.v + 4) + high_half).store(sum.v + 4);
+}
 
- public:
-    double band_value_ = 0.0;
+HWY_INLINE void add_beta(Quad beta, const FourPairs& f, Quad (&sums)[kTermSums]) {
+    const Quad half = Quad::set(0.5) * beta;
+    const auto add = [&](size_t k, Quad x, Quad y) { sums[k] = fma(x, y, sums[k]); };
+    sums[0] = sums[0] + beta;
+    add(1, beta, f.ax), add(2, beta, f.ay), add(3, beta, f.az);
+    add(4, beta * f.ax, f.bx), add(5, beta * f.ay, f.by), add(6, beta * f.az, f.bz);
+    add(7, half, fma(f.ay, f.bz, f.az * f.by));
+    add(8, half, fma(f.ax, f.bz, f.az * f.bx));
+    add(9, half, fma(f.ax, f.by, f.ay * f.bx));
+}
+
+/// U = r dr.
+HWY_INLINE void lever(const FourPairs& f, Quad (&u)[6]) {
+    u[0] = f.dx, u[1] = f.dy, u[2] = f.dz;
+    u[3] = fms(f.by, f.az, f.bz * f.ay);
+    u[4] = fms(f.bz, f.ax, f.bx * f.az);
+    u[5] = fms(f.bx, f.ay, f.by * f.ax);
+}
+
+/// kappa u u^T
+HWY_INLINE void add_ranks(Quad kappa, const Quad (&u)[6], Quad (&sums)[kTermSums]) {
+    size_t entry = kFirstRank;
+#pragma GCC unroll 6
+    for (size_t col = 0; col < 6; ++col) {
+        const Quad scaled = kappa * u[col];
+#pragma GCC unroll 6
+        for (size_t row = col; row < 6; ++row, ++entry) sums[entry] = fma(scaled, u[row], sums[entry]);
+    }
+}
+
+/// dr t^T + t dr^T
+HWY_INLINE void add_ranks(const Quad (&dr)[6], const Quad (&t)[6], Quad (&sums)[kTermSums]) {
+    size_t entry = kFirstRank;
+#pragma GCC unroll 6
+    for (size_t col = 0; col < 6; ++col) {
+#pragma GCC unroll 6
+        for (size_t row = col; row < 6; ++row, ++entry)
+            sums[entry] = fma(dr[row], t[col], fma(t[row], dr[col], sums[entry]));
+    }
+}
+
+void reduce(const Quad (&sums)[kTermSums], double* totals) {
+    for (size_t k = 0; k < kTermSums; ++k) {
+        double lanes[4];
+        sums[k].store(lanes);
+        totals[k] = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+    }
+}
+
+/// What the accumulation needs of four far terms.
+struct FarTerms {
+    double ax[4], ay[4], az[4], bx[4], by[4], bz[4], beta[4], kappa[4], value[4], weight[4];
 };
+inline constexpr size_t kFarBlock =
+    16;  // quads between the roots and divisions, which only wait, and the sums, which only add
 
-template <bool kDerivatives>
-HWY_INLINE void walk(const TraversalInput& in, int root_a, int root_b, PairWork& work, double* totals, double* gap) {
-    Walk<kDerivatives> walk(in, work);
-    walk.expand(root_a, root_b, -1, 1.0);
-    walk.finish(totals, gap);
-    totals[0] += walk.band_value_;
-}
-
-void walk_values(const TraversalInput& in, int root_a, int root_b, PairWork& work, double* totals, double* gap) {
-    walk<false>(in, root_a, root_b, work, totals, gap);
-}
-void walk_derivatives(const TraversalInput& in, int root_a, int root_b, PairWork& work, double* totals, double* gap) {
-    walk<true>(in, root_a, root_b, work, totals, gap);
-}
-
-void sum_bands(BandNode* bands, size_t count, BandTotals& totals) {
-    Quad gradient[2], rows[6][2], outer[3], beta_sum = Quad::set(0.0);
-    for (Quad& q : gradient) q = Quad::set(0.0);
-    for (Quad& q : outer) q = Quad::set(0.0);
-    for (auto& row : rows) row[0] = row[1] = Quad::set(0.0);
-    for (size_t k = count; k-- > 0;) {  // children come after their parent
-        const BandNode& band = bands[k];
-        const double excess = band.centred - band.sum[6];
-        const double slope = band.slope + band.first * excess, curvature = band.curvature + band.second * excess;
-        const Quad dr[2] = {Quad::load(band.dr), Quad::load(band.dr + 4)},
-                   g[2] = {Quad::load(band.sum), Quad::load(band.sum + 4)};
-        if (band.parent >= 0) {
-            double* up = bands[band.parent].sum;
-            for (size_t h = 0; h < 2; ++h) {
-                const Quad own = fma(Quad::set(band.rest), g[h], Quad::set(slope) * dr[h]);
-                (Quad::load(up + 4 * h) + own).store(up + 4 * h);
+/// Returns the smallest distance between the bounding spheres of far pairs.
+double sum_far(const TraversalInput& input, size_t count, PairWork& work, double* totals) {
+    const TraversalInput in = input;
+    Quad sums[kTermSums], gap = Quad::set(std::numeric_limits<double>::infinity());
+    for (Quad& q : sums) q = Quad::set(0.0);
+    BandTable::SumRow* rows = work.bands.sums();
+    const int* parents = work.far.parent.data();
+    const size_t quarter = (count + 3) / 4;
+    alignas(32) FarTerms block[kFarBlock];
+    for (size_t begin = 0; begin < quarter; begin += kFarBlock) {
+        const size_t size = quarter - begin < kFarBlock ? quarter - begin : kFarBlock;
+        for (size_t k = 0; k < size; ++k) {
+            uint64_t nodes[4];
+            Quad weight;
+            load_far(work.far, begin + k, quarter, nodes, weight);
+            FourPairs f;
+            FourCentred c;
+            load_nodes(in, nodes, f);
+            evaluate(in, nodes, f, c);
+            gap = min(gap, f.r - (f.tight_a + f.tight_b));
+            const Quad beta = c.first * c.inverse;
+            FarTerms& out = block[k];
+            f.ax.store(out.ax), f.ay.store(out.ay), f.az.store(out.az);
+            f.bx.store(out.bx), f.by.store(out.by), f.bz.store(out.bz);
+            beta.store(out.beta), ((c.second - beta) * (c.inverse * c.inverse)).store(out.kappa);
+            c.value.store(out.value), weight.store(out.weight);
+        }
+        for (size_t k = 0; k < size; ++k) {
+            const FarTerms& from = block[k];
+            FourPairs f;
+            f.ax = Quad::load(from.ax), f.ay = Quad::load(from.ay), f.az = Quad::load(from.az);
+            f.bx = Quad::load(from.bx), f.by = Quad::load(from.by), f.bz = Quad::load(from.bz);
+            f.dx = f.ax - f.bx, f.dy = f.ay - f.by, f.dz = f.az - f.bz;
+            const Quad beta = Quad::load(from.beta), weight = Quad::load(from.weight);
+            Quad u[6];
+            lever(f, u);
+            Quad low_half[4] = {beta * u[0], beta * u[1], beta * u[2], beta * u[3]};
+            Quad high_half[4] = {beta * u[4], beta * u[5], Quad::load(from.value), Quad::set(0.0)};
+            transpose(low_half[0], low_half[1], low_half[2], low_half[3]);
+            transpose(high_half[0], high_half[1], high_half[2], high_half[3]);
+            for (size_t i = 0; i < 4; ++i) {
+                add_row(rows[parents[begin + k + i * quarter]], low_half[i], high_half[i]);
             }
-            up[6] += band.phi * band.centred;
+            add_beta(weight * beta, f, sums);
+            add_ranks(weight * Quad::load(from.kappa), u, sums);
         }
-        const double ws = band.weight * slope, beta = ws / band.r, kappa = band.weight * curvature - beta;
-        totals.value += band.weight * band.phi * band.centred;
-        // kappa dr dr^T - W phi' (dr g^T + g dr^T) = dr t^T + t dr^T,  t = kappa/2 dr - W phi' g
-        double t[8];
-        Quad tq[2];
-        for (size_t h = 0; h < 2; ++h) {
-            gradient[h] = fma(Quad::set(ws), dr[h], gradient[h]);
-            tq[h] = fms(Quad::set(0.5 * kappa), dr[h], Quad::set(band.weight * band.first) * g[h]);
-            tq[h].store(t + 4 * h);
-        }
-        for (size_t i = 0; i < 6; ++i) {
-            const Quad di = Quad::set(band.dr[i]), ti = Quad::set(t[i]);
-            for (size_t h = 0; h < 2; ++h) rows[i][h] = fma(di, tq[h], fma(ti, dr[h], rows[i][h]));
-        }
-        const Quad a = Quad::load(band.a);
-        beta_sum = fma(Quad::set(beta), a, beta_sum);
-        for (size_t i = 0; i < 3; ++i) outer[i] = fma(Quad::set(beta * band.b[i]), a, outer[i]);
     }
-    for (size_t h = 0; h < 2; ++h) gradient[h].store(totals.gradient + 4 * h);
-    for (size_t i = 0; i < 6; ++i) rows[i][0].store(totals.rows[i]), rows[i][1].store(totals.rows[i] + 4);
-    beta_sum.store(totals.beta);
-    for (size_t i = 0; i < 3; ++i) outer[i].store(totals.outer[i]);
+    reduce(sums, totals);
+    double lanes[4];
+    gap.store(lanes);
+    return std::min(std::min(lanes[0], lanes[1]), std::min(lanes[2], lanes[3]));
+}
+
+/// Four bands from `k` on, of which `count` are meant.
+HWY_INLINE void sum_four_bands(const double* fields, size_t stride, const int* parents, BandTable::SumRow* rows,
+                               size_t k, size_t count, Quad (&sums)[kTermSums]) {
+    const auto get = [&](BandTable::Field field) { return Quad::load(fields + field * stride + k); };
+    const Quad weight = ones(count < 4 ? (1u << count) - 1u : 0xfu) * get(BandTable::kWeight);
+    Quad g[8];
+    for (size_t i = 0; i < 4; ++i) g[i] = Quad::load(rows[k + i].v), g[4 + i] = Quad::load(rows[k + i].v + 4);
+    transpose(g[0], g[1], g[2], g[3]);
+    transpose(g[4], g[5], g[6], g[7]);
+    FourPairs f;
+    f.ax = get(BandTable::kAx), f.ay = get(BandTable::kAy), f.az = get(BandTable::kAz);
+    f.bx = get(BandTable::kBx), f.by = get(BandTable::kBy), f.bz = get(BandTable::kBz);
+    f.dx = f.ax - f.bx, f.dy = f.ay - f.by, f.dz = f.az - f.bz;
+    Quad dr[6];
+    lever(f, dr);
+    const Quad inverse = get(BandTable::kInverse), centred = get(BandTable::kCentred), first = get(BandTable::kFirst);
+    const Quad phi = get(BandTable::kPhi), rest = get(BandTable::kRest), excess = centred - g[6];
+    for (Quad& q : dr) q = q * inverse;
+    const Quad slope = fma(first, excess, get(BandTable::kSlope));
+    const Quad curvature = fma(get(BandTable::kSecond), excess, get(BandTable::kCurvature));
+    Quad own[8];
+    for (size_t i = 0; i < 6; ++i) own[i] = fma(rest, g[i], slope * dr[i]);
+    own[6] = fma(rest, g[6], phi * centred);
+    own[7] = Quad::set(0.0);
+    transpose(own[0], own[1], own[2], own[3]);
+    transpose(own[4], own[5], own[6], own[7]);
+    for (size_t i = 0; i < count; ++i) add_row(rows[parents[k + i]], own[i], own[4 + i]);
+
+    const Quad beta = (weight * slope) * inverse, kappa = fms(weight, curvature, beta);
+    add_beta(beta, f, sums);
+    // kappa dr dr^T - W phi' (dr g^T + g dr^T) = dr t^T + t dr^T,  t = kappa/2 dr - W phi' g
+    const Quad half = Quad::set(0.5) * kappa, cross = weight * first;
+    Quad t[6];
+    for (size_t i = 0; i < 6; ++i) t[i] = fms(half, dr[i], cross * g[i]);
+    add_ranks(dr, t, sums);
+}
+
+void sum_bands(BandTable& bands, double* totals) {
+    Quad sums[kTermSums];
+    for (Quad& q : sums) q = Quad::set(0.0);
+    const double* fields = bands.field(BandTable::kAx);
+    const auto stride = static_cast<size_t>(bands.field(BandTable::kAy) - fields);
+    const int* parents = bands.parent();
+    BandTable::SumRow* rows = bands.sums();
+    for (size_t level = bands.num_levels(); level-- > 0;) {
+        const size_t end = bands.level_end(level);
+        for (size_t k = bands.level_begin(level); k < end; k += 4)
+            sum_four_bands(fields, stride, parents, rows, k, std::min<size_t>(4, end - k), sums);
+    }
+    reduce(sums, totals);
 }
 
 }  // namespace farfield::contact::longrange::HWY_NAMESPACE
@@ -328,49 +446,81 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace farfield::contact::longrange {
 
-HWY_EXPORT(walk_values);
-HWY_EXPORT(walk_derivatives);
+HWY_EXPORT(test_level);
+HWY_EXPORT(enter_band_values);
+HWY_EXPORT(enter_band_derivatives);
+HWY_EXPORT(sum_far_values);
+HWY_EXPORT(sum_far);
 HWY_EXPORT(sum_bands);
 
 namespace {
 
-/// beta [[1, .], [[a]x, (a.b) 1 - sym(a b^T)]], lower triangle, from sums over beta.
-void add_beta_terms(double beta, const double* beta_a, const Eigen::Matrix3d& beta_ab, Matrix6d& hessian) {
-    for (int k = 0; k < 3; ++k) hessian(k, k) += beta;
+/// [[beta, .], [[beta a]x, (beta a.b) 1 - sym(beta a b^T)]] and the rank terms, lower triangle.
+void unpack(const double* totals, Matrix6d& hessian) {
+    const double *beta_a = totals + 1, *ab = totals + 4;
+    for (int k = 0; k < 3; ++k) hessian(k, k) += totals[0];
     hessian(3, 1) -= beta_a[2], hessian(3, 2) += beta_a[1], hessian(4, 0) += beta_a[2];
     hessian(4, 2) -= beta_a[0], hessian(5, 0) -= beta_a[1], hessian(5, 1) += beta_a[0];
-    const double trace = beta_ab.trace();
-    for (int j = 0; j < 3; ++j) {
-        hessian(3 + j, 3 + j) += trace;
-        for (int i = j; i < 3; ++i) hessian(3 + i, 3 + j) -= 0.5 * (beta_ab(i, j) + beta_ab(j, i));
-    }
-}
-
-void unpack_far(const double* totals, RelativeSum& far) {
-    far.value += totals[0];
-    for (int k = 0; k < 6; ++k) far.gradient[k] += totals[5 + k];
-    Eigen::Matrix3d ab;
-    ab << totals[11], totals[16], totals[15], totals[16], totals[12], totals[14], totals[15], totals[14], totals[13];
-    add_beta_terms(totals[1], totals + 2, ab, far.hessian);
-    std::size_t entry = 17;
+    hessian(3, 3) += ab[1] + ab[2], hessian(4, 4) += ab[0] + ab[2], hessian(5, 5) += ab[0] + ab[1];
+    hessian(5, 4) -= ab[3], hessian(5, 3) -= ab[4], hessian(4, 3) -= ab[5];
+    std::size_t entry = kFirstRank;
     for (int col = 0; col < 6; ++col) {
-        for (int row = col; row < 6; ++row) far.hessian(row, col) += totals[entry++];
+        for (int row = col; row < 6; ++row) hessian(row, col) += totals[entry++];
     }
 }
 
-/// All pairs of leaves in the order of the recursion.
-void add_all_leaves(const TraversalInput& in, int i, int j, PairWork& work) {
-    const ChildData &di = in.data_a[i], &dj = in.data_b[j];
-    for (int p = 0; p < (di.single ? 1 : 2); ++p) {
-        for (int q = 0; q < (dj.single ? 1 : 2); ++q) {
-            if (di.item[p] < 0 || dj.item[q] < 0) {
-                add_all_leaves(in, di.node[p], dj.node[q], work);
-                continue;
-            }
-            const double share = in.area_weights ? di.share[p] * dj.share[q] : 1.0;
-            work.leaves.push_back(
-                {di.item[p], dj.item[q], -1, 1.0, share, pair_key(in.path_a[di.item[p]], in.path_b[dj.item[q]])});
+TreeSide make_side(const Shape& shape, const RotatedShape& rotated, const Eigen::Vector3d& origin) {
+    return {rotated.spheres.data(),  shape.children.data(),    rotated.nodes.data(),
+            shape.tree.share.data(), shape.tree.spread.data(), {origin.x(), origin.y(), origin.z()}};
+}
+
+/// Turns what was found at a level into leaves and the node pairs of the next level. Returns how many of the latter there are.
+std::size_t part_leaves(const Shape& a, const Shape& b, bool area_weights, int level, std::size_t found,
+                        PairWork& work) {
+    if (level < std::max(a.first_leaf_level, b.first_leaf_level)) {
+        std::swap(work.level, work.found);
+        return found;
+    }
+    work.level.grow(found);
+    std::size_t num_leaves = work.leaves.size(), next = 0;
+    work.leaves.resize(num_leaves + found);
+    for (std::size_t k = 0; k < found; ++k) {
+        const std::uint64_t nodes = work.found.nodes[k];
+        const std::size_t i = nodes & 0xffffffffu, j = nodes >> 32;
+        const int item_a = a.tree.item[i], item_b = b.tree.item[j];
+        const bool leaf = (item_a | item_b) >= 0;
+        const auto triangle_a = static_cast<std::size_t>(leaf ? item_a : 0);
+        const auto triangle_b = static_cast<std::size_t>(leaf ? item_b : 0);
+        const double weight = work.found.weight[k], share = area_weights ? a.tree.share[i] * b.tree.share[j] : 1.0;
+        const int parent = work.found.parent[k];
+        work.level.nodes[next] = nodes;
+        work.level.weight[next] = weight;
+        work.level.parent[next] = parent;
+        next += leaf ? 0 : 1;
+        work.leaves[num_leaves] = {item_a, item_b, parent,
+                                   weight, share,  pair_key(level, a.path_bits[triangle_a], b.path_bits[triangle_b])};
+        num_leaves += leaf ? 1 : 0;
+    }
+    work.leaves.resize(num_leaves);
+    return next;
+}
+
+/// All pairs of leaves, depth first.
+void add_all_leaves(const Shape& a, const Shape& b, bool area_weights, std::size_t i, std::size_t j, PairWork& work) {
+    const ChildNodes &children_a = a.children[i], &children_b = b.children[j];
+    const unsigned valid = children_a.valid_a & children_b.valid_b;
+    for (unsigned lane = 0; lane < 4; ++lane) {
+        if ((valid >> lane & 1u) == 0) continue;
+        const std::size_t p = children_a.as_a[lane >> 1], q = children_b.as_a[lane & 1u];
+        const int item_a = a.tree.item[p], item_b = b.tree.item[q];
+        if (item_a < 0 || item_b < 0) {
+            add_all_leaves(a, b, area_weights, p, q, work);
+            continue;
         }
+        const double share = area_weights ? a.tree.share[p] * b.tree.share[q] : 1.0;
+        work.leaves.push_back({item_a, item_b, -1, 1.0, share,
+                               pair_key(0, a.path_bits[static_cast<std::size_t>(item_a)],
+                                        b.path_bits[static_cast<std::size_t>(item_b)])});
     }
 }
 
@@ -379,42 +529,60 @@ void add_all_leaves(const TraversalInput& in, int i, int j, PairWork& work) {
 void traverse(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
               const PairFrame& frame, const PotentialForm& form, Wanted wanted, PairWork& work) {
     work.clear();
-    const TraversalInput in{rotated_a.spheres.data(),
-                            rotated_b.spheres.data(),
-                            a.children.data(),
-                            b.children.data(),
-                            a.path_bits.data(),
-                            b.path_bits.data(),
-                            {frame.origin_a.x(), frame.origin_a.y(), frame.origin_a.z()},
-                            {frame.origin_b.x(), frame.origin_b.y(), frame.origin_b.z()},
-                            std::max(a.blend, b.blend),
-                            form.far_value,
-                            form.area_weights};
-    const int root_a = a.tree.size(), root_b = b.tree.size();  // the nodes above the roots
-    if (!form.hierarchy) return add_all_leaves(in, root_a, root_b, work);
-    double totals[kFarSums];
+    const auto root_a = static_cast<std::size_t>(a.tree.size()), root_b = static_cast<std::size_t>(b.tree.size());
+    if (!form.hierarchy) return add_all_leaves(a, b, form.area_weights, root_a, root_b, work);
+    const TraversalInput in{make_side(a, rotated_a, frame.origin_a), make_side(b, rotated_b, frame.origin_b),
+                            std::max(a.blend, b.blend), form.far_value, form.area_weights};
+    LevelCounts counts{};
+    std::size_t count = 1;
+    work.level.grow(1);
+    work.level.nodes[0] = root_a | (static_cast<std::uint64_t>(root_b) << 32);  // the nodes above the roots
+    work.level.weight[0] = 1.0;
+    work.level.parent[0] = -1;
+    for (int level = 0; count > 0; ++level) {
+        work.far.grow(counts.far + 4 * count + 4);
+        work.found.grow(4 * count + 4);
+        work.places.resize(std::max(work.places.size(), 4 * count + 4));
+        work.near.resize(work.places.size());
+        HWY_DYNAMIC_DISPATCH(test_level)(in, count, work, counts);
+        if (counts.bands > 0) {
+            // Padding: a weightless node pair that nobody reads afterwards.
+            work.found.nodes[counts.found] = work.found.nodes[static_cast<std::size_t>(work.places[0])];
+            work.found.weight[counts.found] = 0.0;
+            for (std::size_t k = counts.bands; k % 4 != 0; ++k) {
+                work.places[k] = static_cast<int>(counts.found);
+                work.near[k] = work.near[0];
+            }
+            if (wanted == Wanted::Values) {
+                work.value += HWY_DYNAMIC_DISPATCH(enter_band_values)(in, counts.bands, 0, work);
+            } else {
+                const std::size_t first = work.bands.begin_level(counts.bands);
+                HWY_DYNAMIC_DISPATCH(enter_band_derivatives)(in, counts.bands, first, work);
+            }
+        }
+        count = part_leaves(a, b, form.area_weights, level, counts.found, work);
+    }
+    work.num_far = counts.far;
+    if (counts.far == 0) return;
+    for (std::size_t k = counts.far; k % 4 != 0; ++k) {
+        work.far.nodes[k] = work.far.nodes[0];
+        work.far.weight[k] = 0.0;
+        work.far.parent[k] = BandTable::kNowhere;
+    }
     if (wanted == Wanted::Values) {
-        HWY_DYNAMIC_DISPATCH(walk_values)(in, root_a, root_b, work, totals, &work.gap);
-        work.far.value = totals[0];
+        work.value += HWY_DYNAMIC_DISPATCH(sum_far_values)(in, counts.far, work);
     } else {
-        HWY_DYNAMIC_DISPATCH(walk_derivatives)(in, root_a, root_b, work, totals, &work.gap);
-        unpack_far(totals, work.far);
+        double totals[kTermSums];
+        work.gap = HWY_DYNAMIC_DISPATCH(sum_far)(in, counts.far, work, totals);
+        unpack(totals, work.hessian);
     }
 }
 
-void add_bands(std::vector<BandNode>& bands, RelativeSum& sum) {
-    BandTotals totals;
-    HWY_DYNAMIC_DISPATCH(sum_bands)(bands.data(), bands.size(), totals);
-    sum.value += totals.value;
-    for (int k = 0; k < 6; ++k) sum.gradient[k] += totals.gradient[k];
-    for (int col = 0; col < 6; ++col) {
-        for (int row = col; row < 6; ++row) sum.hessian(row, col) += totals.rows[row][col];
-    }
-    Eigen::Matrix3d ab;
-    for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) ab(i, j) = totals.outer[i][j];
-    }
-    add_beta_terms(totals.beta[3], totals.beta, ab, sum.hessian);
+void add_bands(BandTable& bands, Matrix6d& hessian) {
+    if (bands.size() == 0) return;
+    double totals[kTermSums];
+    HWY_DYNAMIC_DISPATCH(sum_bands)(bands, totals);
+    unpack(totals, hessian);
 }
 
 }  // namespace farfield::contact::longrange

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "farfield/contact/longrange/leaf_lanes.hpp"
 #include "farfield/contact/longrange/pair_traversal.hpp"
 #include "farfield/math/rotation.hpp"
 
@@ -14,28 +15,15 @@ namespace {
 
 using Eigen::Vector3d;
 
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
-
 void add_leaves(const PotentialForm& form, PairWork& work, RelativeSum& sum) {
-    work.weights.clear();
-    for (const LeafPair& leaf : work.leaves) work.weights.push_back(leaf.weight * leaf.share);
+    work.weights.resize(work.leaves.size());
+    for (std::size_t k = 0; k < work.leaves.size(); ++k) work.weights[k] = work.leaves[k].weight * work.leaves[k].share;
     PairSums sums;
     accumulate_pairs(work.batch, 0, work.leaves.size(), work.weights.data(), sums);
     const Eigen::Matrix3d& g = sums.moment_a;
-    sum.gradient.head<3>() += sums.force;
-    sum.gradient.tail<3>() += axial(g);
     sum.hessian += sums.material;
     sum.hessian.bottomRightCorner<3, 3>() += 0.5 * (g + g.transpose()) - g.trace() * Eigen::Matrix3d::Identity();
-    for (std::size_t k = 0; k < work.leaves.size(); ++k) {
-        const LeafPair& leaf = work.leaves[k];
-        const double value = work.batch.value(k) - kFarValue + form.far_value;
-        sum.value += work.weights[k] * value;
-        if (leaf.parent < 0) continue;
-        double* parent = work.bands[at(leaf.parent)].sum;
-        const PairChunk& chunk = work.batch.chunks()[k / kChunkPairs];
-        for (std::size_t c = 0; c < 6; ++c) parent[c] += leaf.share * chunk.gradient[c][k % kChunkPairs];
-        parent[6] += leaf.share * value;
-    }
+    add_leaves_to_bands(form.far_value - kFarValue, work);
 }
 
 }  // namespace
@@ -47,10 +35,62 @@ PairFrame make_frame(const RotatedShape& a, const RotatedShape& b, const Vector3
     return {a.rotation, 0.5 * between - root_a, -0.5 * between - root_b};
 }
 
+BandNode BandTable::operator[](std::size_t k) const {
+    const auto get = [&](int f) { return field(static_cast<Field>(f))[k]; };
+    BandNode node;
+    for (int c = 0; c < 3; ++c) {
+        node.a[c] = get(kAx + c);
+        node.b[c] = get(kBx + c);
+        node.dr[c] = (node.a[c] - node.b[c]) * get(kInverse);
+    }
+    Eigen::Map<Vector3d>(node.dr + 3) = Eigen::Map<const Vector3d>(node.a).cross(Eigen::Map<const Vector3d>(node.dr));
+    std::copy_n(sums_[k + 2].v, 7, node.sum);
+    node.weight = get(kWeight);
+    node.centred = get(kCentred);
+    node.phi = get(kPhi);
+    node.rest = get(kRest);
+    node.first = get(kFirst);
+    node.second = get(kSecond);
+    node.parent = parents_[k];
+    return node;
+}
+
+void BandTable::clear() {
+    size_ = 0;
+    levels_.clear();
+    sums_[0] = sums_[1] = {};
+}
+
+std::size_t BandTable::begin_level(std::size_t count) {
+    const std::size_t first = size_, needed = size_ + count + 4;
+    if (needed > capacity_) {
+        const std::size_t larger = std::max(2 * capacity_, needed);
+        std::vector<double> values(larger * kNumFields, 0.0);
+        for (std::size_t f = 0; f < kNumFields; ++f)
+            std::copy_n(values_.data() + capacity_ * f, capacity_ != 0 ? size_ : 0, values.data() + larger * f);
+        values_ = std::move(values);
+        capacity_ = larger;
+        parents_.resize(larger);
+        sums_.resize(larger + 2);
+    }
+    size_ += count;
+    levels_.push_back(first);
+    return first;
+}
+
+void NodePairs::grow(std::size_t size) {
+    if (size <= nodes.size()) return;
+    const std::size_t larger = std::max(size, 2 * nodes.size());
+    nodes.resize(larger);
+    weight.resize(larger);
+    parent.resize(larger);
+}
+
 void PairWork::clear() {
     bands.clear();
     leaves.clear();
-    far.clear();
+    value = 0.0;
+    hessian.setZero();
     num_far = 0;
     gap = std::numeric_limits<double>::infinity();
 }
@@ -58,35 +98,18 @@ void PairWork::clear() {
 bool solve_leaves(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
                   const PairFrame& frame, double tolerance, PlaneTable& table, PairWork& work) {
     work.batch.clear();
-    std::size_t old = 0;
-    for (const LeafPair& leaf : work.leaves) {
-        TrianglePair arms;
-        for (int k = 0; k < 3; ++k) {
-            arms.col(k) = rotated_a.vertices[at(a.triangles[at(leaf.triangle_a)][k])] + frame.origin_a;
-            arms.col(3 + k) = rotated_b.vertices[at(b.triangles[at(leaf.triangle_b)][k])] + frame.origin_b;
-        }
-        while (old < table.entries.size() && table.entries[old].key < leaf.key) ++old;
-        SlackPlane warm;
-        if (old < table.entries.size() && table.entries[old].key == leaf.key) {
-            warm = {frame.rotation_a * table.entries[old].plane.normal, table.entries[old].plane.slack};
-        }
-        work.batch.add(arms, warm);
-    }
+    if (!work.leaves.empty()) gather_leaves(a, rotated_a, b, rotated_b, frame, table, work);
     solve_pairs(work.batch, tolerance);
     for (std::size_t k = 0; k < work.leaves.size(); ++k) {
         if (!std::isfinite(work.batch.value(k))) return false;
         work.gap = std::min(work.gap, work.batch.gap(k));
     }
-    table.entries.resize(work.leaves.size());
-    for (std::size_t k = 0; k < work.leaves.size(); ++k) {
-        const SlackPlane plane = work.batch.plane(k);
-        table.entries[k] = {work.leaves[k].key, {frame.rotation_a.transpose() * plane.normal, plane.slack}};
-    }
+    keep_planes(frame, work, table);
     return true;
 }
 
 double sum_values(const PotentialForm& form, const PairWork& work) {
-    double value = work.far.value;
+    double value = work.value;
     for (std::size_t k = 0; k < work.leaves.size(); ++k) {
         value += work.leaves[k].weight * work.leaves[k].share * (work.batch.value(k) - kFarValue + form.far_value);
     }
@@ -94,11 +117,12 @@ double sum_values(const PotentialForm& form, const PairWork& work) {
 }
 
 void sum_derivatives(const PotentialForm& form, PairWork& work, RelativeSum& sum) {
-    sum.value += work.far.value;
-    sum.gradient += work.far.gradient;
-    sum.hessian += work.far.hessian;
-    add_leaves(form, work, sum);
-    add_bands(work.bands, sum);
+    sum.hessian += work.hessian;
+    if (!work.leaves.empty()) add_leaves(form, work, sum);
+    add_bands(work.bands, sum.hessian);
+    const double(&total)[8] = work.bands.total().v;
+    for (int k = 0; k < 6; ++k) sum.gradient[k] += total[k];
+    sum.value += total[6];
 }
 
 }  // namespace farfield::contact::longrange

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file  Four doubles, in as many vectors as the target needs. Included once per Highway target by pair_traversal.cpp.
+/// @file  Four doubles, in as many vectors as the target needs. Included once per Highway target.
 #if defined(FARFIELD_CONTACT_LONGRANGE_QUAD_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FARFIELD_CONTACT_LONGRANGE_QUAD_INL_HPP
 #undef FARFIELD_CONTACT_LONGRANGE_QUAD_INL_HPP
@@ -8,6 +8,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 
 #include "hwy/highway.h"
 
@@ -33,6 +34,21 @@ struct Quad {
         for (size_t k = 0; k < kQuadParts; ++k) q.v[k] = hn::Set(QuadTag(), x);
         return q;
     }
+    /// Four numbers from different places. Pieces written to memory and read back as one would wait for each other.
+    template <size_t kPer = kQuadLanes>
+    static HWY_INLINE Quad of(double x0, double x1, double x2, double x3) {
+        if constexpr (kPer == 4) {
+            const hn::CappedTag<double, kPer / 2> half;
+            const auto low = hn::InterleaveLower(half, hn::Set(half, x0), hn::Set(half, x1));
+            const auto high = hn::InterleaveLower(half, hn::Set(half, x2), hn::Set(half, x3));
+            Quad q;
+            q.v[0] = hn::Combine(hn::CappedTag<double, kPer>(), high, low);
+            return q;
+        } else {
+            const double lanes[4] = {x0, x1, x2, x3};
+            return load(lanes);
+        }
+    }
     HWY_INLINE void store(double* p) const {
         for (size_t k = 0; k < kQuadParts; ++k) hn::StoreU(v[k], QuadTag(), p + k * kQuadLanes);
     }
@@ -48,6 +64,7 @@ FARFIELD_QUAD_BINARY(operator-, Sub)
 FARFIELD_QUAD_BINARY(operator*, Mul)
 FARFIELD_QUAD_BINARY(operator/, Div)
 FARFIELD_QUAD_BINARY(min, Min)
+FARFIELD_QUAD_BINARY(max, Max)
 #undef FARFIELD_QUAD_BINARY
 
 /// x y + z
@@ -116,6 +133,88 @@ HWY_INLINE Quad sum_each(Quad q0, Quad q1, Quad q2, Quad q3) {
         q0.store(lanes[0]), q1.store(lanes[1]), q2.store(lanes[2]), q3.store(lanes[3]);
         for (size_t i = 0; i < 4; ++i) sums[i] = (lanes[i][0] + lanes[i][1]) + (lanes[i][2] + lanes[i][3]);
         return Quad::load(sums);
+    }
+}
+
+/// Rows become columns.
+HWY_INLINE void transpose(Quad& q0, Quad& q1, Quad& q2, Quad& q3) {
+    if constexpr (kQuadLanes == 4) {
+        const QuadTag d;
+        const auto t0 = hn::InterleaveLower(d, q0.v[0], q1.v[0]), t1 = hn::InterleaveUpper(d, q0.v[0], q1.v[0]);
+        const auto t2 = hn::InterleaveLower(d, q2.v[0], q3.v[0]), t3 = hn::InterleaveUpper(d, q2.v[0], q3.v[0]);
+        q0.v[0] = hn::ConcatLowerLower(d, t2, t0);
+        q1.v[0] = hn::ConcatLowerLower(d, t3, t1);
+        q2.v[0] = hn::ConcatUpperUpper(d, t2, t0);
+        q3.v[0] = hn::ConcatUpperUpper(d, t3, t1);
+    } else {
+        double from[4][4], to[4][4];
+        q0.store(from[0]), q1.store(from[1]), q2.store(from[2]), q3.store(from[3]);
+        for (size_t i = 0; i < 4; ++i) {
+            for (size_t j = 0; j < 4; ++j) to[i][j] = from[j][i];
+        }
+        q0 = Quad::load(to[0]), q1 = Quad::load(to[1]), q2 = Quad::load(to[2]), q3 = Quad::load(to[3]);
+    }
+}
+
+/// 1 in the lanes of `bits`, else 0.
+HWY_INLINE Quad ones(unsigned bits) {
+    alignas(32) static constexpr double table[16][4] = {
+        {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 0}, {1, 0, 1, 0}, {0, 1, 1, 0}, {1, 1, 1, 0},
+        {0, 0, 0, 1}, {1, 0, 0, 1}, {0, 1, 0, 1}, {1, 1, 0, 1}, {0, 0, 1, 1}, {1, 0, 1, 1}, {0, 1, 1, 1}, {1, 1, 1, 1}};
+    return Quad::load(table[bits]);
+}
+
+/// Which 32-bit halves of four 64-bit lanes to take, so that the lanes of `bits` come first.
+struct PackingTable {
+    alignas(32) uint32_t half[16][8];
+};
+constexpr PackingTable make_packing() {
+    PackingTable table{};
+    for (uint32_t bits = 0; bits < 16; ++bits) {
+        size_t count = 0;
+        for (uint32_t lane = 0; lane < 4; ++lane) {
+            if ((bits >> lane & 1u) == 0) continue;
+            table.half[bits][2 * count] = 2 * lane;
+            table.half[bits][2 * count + 1] = 2 * lane + 1;
+            ++count;
+        }
+    }
+    return table;
+}
+inline constexpr PackingTable kPacking = make_packing();
+
+/// The lanes of `bits` are written to `to` one after the other. May write anything to the rest of to[0 .. 3].
+HWY_INLINE void store_packed(Quad q, unsigned bits, double* to) {
+    if constexpr (kQuadLanes == 4) {
+        const hn::CappedTag<uint32_t, 8> halves;
+        const auto indices = hn::SetTableIndices(halves, kPacking.half[bits]);
+        const auto packed = hn::TableLookupLanes(hn::BitCast(halves, q.v[0]), indices);
+        hn::StoreU(hn::BitCast(QuadTag(), packed), QuadTag(), to);
+    } else {
+        double lanes[4];
+        q.store(lanes);
+        for (size_t lane = 0; lane < 4; ++lane) {
+            *to = lanes[lane];
+            to += bits >> lane & 1u;
+        }
+    }
+}
+
+/// The four pairs (p0, p0, p1, p1) | (q0, q1, q0, q1); those of `bits` are written to `to` one after the other. May write
+/// anything to the rest of to[0 .. 3].
+HWY_INLINE void store_pairs(const uint64_t* p, const uint64_t* q, unsigned bits, uint64_t* to) {
+    if constexpr (kQuadLanes == 4) {
+        const hn::CappedTag<uint64_t, 4> d;
+        const auto outer = hn::ConcatUpperLower(d, hn::Set(d, p[1]), hn::Set(d, p[0]));
+        const hn::CappedTag<uint32_t, 8> halves;
+        const auto all = hn::BitCast(halves, hn::Or(outer, hn::LoadDup128(d, q)));
+        const auto packed = hn::TableLookupLanes(all, hn::SetTableIndices(halves, kPacking.half[bits]));
+        hn::StoreU(hn::BitCast(d, packed), d, to);
+    } else {
+        for (size_t lane = 0; lane < 4; ++lane) {
+            *to = p[lane >> 1] | q[lane & 1];
+            to += bits >> lane & 1u;
+        }
     }
 }
 

@@ -2,6 +2,9 @@
 #include "farfield/contact/longrange/shape.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
+
+#include "farfield/contact/longrange/leaf_lanes.hpp"
 
 namespace farfield::contact::longrange {
 
@@ -15,30 +18,34 @@ std::uint64_t spread_bits(std::uint32_t path) {
     return bits;
 }
 
-void rotate_all(const Eigen::Matrix3d& rotation, const std::vector<Eigen::Vector3d>& from,
-                std::vector<Eigen::Vector3d>& to) {
-    to.resize(from.size());
-    for (std::size_t k = 0; k < from.size(); ++k) to[k].noalias() = rotation * from[k];
+std::vector<Row4> rows(const std::vector<Eigen::Vector3d>& points, const std::vector<double>* last) {
+    std::vector<Row4> out(points.size());
+    for (std::size_t k = 0; k < points.size(); ++k) {
+        for (int c = 0; c < 3; ++c) out[k].v[c] = points[k][c];
+        if (last != nullptr) out[k].v[3] = (*last)[k];
+    }
+    return out;
 }
 
-std::vector<ChildData> collect_children(const SphereTree& tree) {
-    std::vector<ChildData> all(static_cast<std::size_t>(tree.size()) + 1);
-    const auto set = [&](ChildData& data, int slot, int node) {
-        const auto k = static_cast<std::size_t>(node);
-        data.node[slot] = node;
-        data.tight[slot] = tree.tight[k];
-        data.share[slot] = tree.share[k];
-        data.spread[slot] = tree.spread[k];
-        data.item[slot] = tree.item[k];
-    };
+std::vector<ChildNodes> collect_children(const SphereTree& tree) {
+    std::vector<ChildNodes> all(static_cast<std::size_t>(tree.size()) + 1);
     for (int node = 0; node <= tree.size(); ++node) {
-        ChildData& data = all[static_cast<std::size_t>(node)];
-        const bool above_root = node == tree.size();
-        data.single = above_root || tree.is_leaf(node);
-        set(data, 0, above_root ? 0 : (data.single ? node : node + 1));
-        set(data, 1, data.single ? data.node[0] : tree.right[static_cast<std::size_t>(node)]);
+        ChildNodes& children = all[static_cast<std::size_t>(node)];
+        const bool above_root = node == tree.size(), single = above_root || tree.is_leaf(node);
+        const int first = above_root ? 0 : (single ? node : node + 1);
+        const int second = single ? first : tree.right[static_cast<std::size_t>(node)];
+        children.as_a[0] = static_cast<std::uint64_t>(first);
+        children.as_a[1] = static_cast<std::uint64_t>(second);
+        for (int slot = 0; slot < 2; ++slot) children.as_b[slot] = children.as_a[slot] << 32;
+        if (single) children.valid_a = 0x3, children.valid_b = 0x5;
     }
     return all;
+}
+
+/// Depth of the leaf nearest to the root of the subtree at `node`.
+int nearest_leaf(const SphereTree& tree, int node) {
+    if (tree.is_leaf(node)) return 0;
+    return 1 + std::min(nearest_leaf(tree, node + 1), nearest_leaf(tree, tree.right[static_cast<std::size_t>(node)]));
 }
 
 }  // namespace
@@ -68,6 +75,10 @@ Shape make_shape(const CollisionBody& body, double blend, double length_scale) {
     shape.tree = build_triangle_tree(mesh);
     shape.vertex_tree = build_vertex_tree(mesh);
     shape.children = collect_children(shape.tree);
+    shape.first_leaf_level = nearest_leaf(shape.tree, 0);
+    shape.nodes = rows(shape.tree.center, &shape.tree.tight);
+    shape.corners = rows(shape.vertices, nullptr);
+    shape.vertex_nodes = rows(shape.vertex_tree.center, nullptr);
     shape.path_bits.resize(shape.triangles.size());
     for (int node = 0; node < shape.tree.size(); ++node) {
         const auto k = static_cast<std::size_t>(node);
@@ -81,18 +92,19 @@ Shape make_shape(const CollisionBody& body, double blend, double length_scale) {
 void RotatedShape::update(const Shape& shape, const Eigen::Matrix3d& new_rotation) {
     if (rotation == new_rotation) return;
     rotation = new_rotation;
-    rotate_all(rotation, shape.vertices, vertices);
-    rotate_all(rotation, shape.vertex_tree.center, vertex_centers);
+    rotate_rows(rotation, shape.corners, vertices);
+    rotate_rows(rotation, shape.vertex_nodes, vertex_centers);
     if (!shape.has_mesh()) return;
-    center = rotation * shape.tree.center.front();
+    rotate_rows(rotation, shape.nodes, nodes);
+    center = point(nodes.front());
     spheres.resize(shape.children.size());
     for (std::size_t k = 0; k < spheres.size(); ++k) {
         for (int slot = 0; slot < 2; ++slot) {
-            const auto node = static_cast<std::size_t>(shape.children[k].node[slot]);
-            const Eigen::Vector3d c = rotation * shape.tree.center[node];
-            spheres[k].x[slot] = c.x();
-            spheres[k].y[slot] = c.y();
-            spheres[k].z[slot] = c.z();
+            const std::uint64_t node = shape.children[k].as_a[slot];
+            const double(&c)[4] = nodes[node].v;
+            spheres[k].x[slot] = c[0];
+            spheres[k].y[slot] = c[1];
+            spheres[k].z[slot] = c[2];
             spheres[k].radius[slot] = shape.tree.radius[node];
         }
     }

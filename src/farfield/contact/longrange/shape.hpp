@@ -13,12 +13,21 @@ namespace farfield::contact::longrange {
 
 struct LongRangeOptions;
 
+/// Four doubles, read at once: a point and one more number.
+struct alignas(32) Row4 {
+    double v[4] = {0.0, 0.0, 0.0, 0.0};
+};
+
+[[nodiscard]] inline Eigen::Map<const Eigen::Vector3d> point(const Row4& row) {
+    return Eigen::Map<const Eigen::Vector3d>(row.v);
+}
+
 /// The two children of a node as the pair recursion reads them; a leaf stands for itself and has one child.
-struct ChildData {
-    double tight[2] = {0.0, 0.0}, share[2] = {1.0, 1.0}, spread[2] = {0.0, 0.0};
-    int node[2] = {0, 0};
-    int item[2] = {-1, -1};  ///< triangle when that child is a leaf
-    bool single = false;     ///< only the first child counts
+struct ChildNodes {
+    std::uint64_t as_a[2] = {0, 0};  ///< node in the low half
+    std::uint64_t as_b[2] = {0, 0};  ///< node in the high half
+    /// Bit 2 p + q belongs to child p of a node of A with child q of a node of B.
+    unsigned valid_a = 0xf, valid_b = 0xf;
 };
 struct alignas(64) ChildSpheres {
     double x[2], y[2], z[2], radius[2];  ///< centres rotated to world axes
@@ -31,8 +40,10 @@ struct Shape {
     SphereTree tree;                       ///< over triangles; empty without a mesh
     SphereTree vertex_tree;                ///< for half-spaces
     std::vector<std::uint64_t> path_bits;  ///< per triangle: its path with a zero after every bit
-    std::vector<ChildData>
-        children;  ///< per node of `tree`, and last a node above the root with the root as only child
+    std::vector<ChildNodes>
+        children;              ///< per node of `tree`, and last a node above the root with the root as only child
+    int first_leaf_level = 0;  ///< depth of the leaf nearest to the root
+    std::vector<Row4> nodes, corners, vertex_nodes;  ///< centres and tight radii; vertices; centres of the vertex tree
     std::vector<HalfSpace> half_spaces;
     double blend = 0.5;
 
@@ -44,17 +55,17 @@ struct Shape {
 /// 0.5 for round bodies, 1 for boxes and elongated ones: fewer than 20 triangles, or principal spreads below 0.6 of the largest.
 [[nodiscard]] double automatic_blend(const TriangleMesh& mesh);
 
-/// Leaf pairs in depth-first order of the pair recursion have increasing keys (I turns before J).
-[[nodiscard]] inline std::uint64_t pair_key(std::uint64_t path_bits_a, std::uint64_t path_bits_b) {
-    return path_bits_a | (path_bits_b >> 1);
+/// Leaf pairs found at the same level of the pair recursion have increasing keys (I turns before J), and deeper levels larger ones.
+[[nodiscard]] inline std::uint64_t pair_key(int level, std::uint64_t path_bits_a, std::uint64_t path_bits_b) {
+    return (static_cast<std::uint64_t>(level) << 58) | ((path_bits_a | (path_bits_b >> 1)) >> 6);
 }
 
 /// Rotated, not translated: R x. Recomputed only when the rotation changes.
 struct RotatedShape {
     Eigen::Matrix3d rotation = Eigen::Matrix3d::Zero();
-    Eigen::Vector3d center = Eigen::Vector3d::Zero();  ///< of the root
-    std::vector<Eigen::Vector3d> vertices, vertex_centers;
-    std::vector<ChildSpheres> spheres;  ///< as Shape::children
+    Eigen::Vector3d center = Eigen::Vector3d::Zero();   ///< of the root
+    std::vector<Row4> nodes, vertices, vertex_centers;  ///< as in Shape; the fourth number is kept
+    std::vector<ChildSpheres> spheres;                  ///< as Shape::children
 
     void update(const Shape& shape, const Eigen::Matrix3d& new_rotation);
 };
