@@ -85,17 +85,31 @@ def test_value_is_the_squared_distance_beyond_the_radius(motion):
     assert distances[-1, 0] == pytest.approx(0.5)
 
 
-def test_residuals_and_their_partials(motion):
+@pytest.mark.parametrize("radius", [0.0, 0.8])
+def test_residuals_and_their_partials(motion, radius):
     poses, moments, random = motion
-    loss = ReachLoss(["cup", "lid"], random.standard_normal((2, 3)), 0.0, weights=[1.0, 4.0], when="end")
+    loss = ReachLoss(["cup", "lid"], random.standard_normal((2, 3)), radius, weights=[1.0, 4.0], when="end")
     tape = recorded(poses, moments)
     residuals, partials = loss.residuals(tape), loss.residual_partials(tape)
-    assert residuals @ residuals == pytest.approx(loss(tape)[0], rel=1e-12)
+    beyond = loss.distances(tape)[-1] - 0.5 * radius
+    assert beyond.min() > 0.1
+    assert residuals @ residuals == pytest.approx(beyond**2 @ [1.0, 4.0], rel=1e-12)
     assert len(partials) == len(residuals) == 6
     direction = random.standard_normal(partials[0].shape)
     for k, partial in enumerate(partials):
+        assert partial.any()
         numeric = slope(lambda h, k=k: loss.residuals(recorded(turned(poses, h * direction), moments))[k])
         assert numeric.relative_error((partial * direction).sum()) < 1e-8
+
+
+def test_residuals_vanish_well_inside(motion):
+    poses, moments, _ = motion
+    tape = recorded(poses, moments)
+    target = centers_of_mass(tape, [1])[0][-1, 0] + [0.3, 0.0, 0.0]
+    for radius, there in ((0.7, True), (0.5, False)):
+        loss = ReachLoss(["cup"], [target], radius, when="end")
+        assert loss.residuals(tape).any() != there
+        assert any(partial.any() for partial in loss.residual_partials(tape)) != there
 
 
 def test_through_a_rollout():

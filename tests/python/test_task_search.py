@@ -33,7 +33,7 @@ def shot(target, *, radius=0.02, threads=2, **options) -> Objective:
 
 
 def test_objective_is_exact_and_counts():
-    objective = shot([0.3, 0.4], tolerance=1e-11)
+    objective = shot([0.3, 0.4], radius=0.0, tolerance=1e-11)
     x = np.array([-0.2, 0.1, 0.6, 0.3])
     found = objective.evaluate([x, x + 0.01])
     assert (objective.rollouts, objective.gradients) == (2, 2)
@@ -43,7 +43,7 @@ def test_objective_is_exact_and_counts():
     jacobian = objective.jacobian(x, found[0].trajectory)
     residual = objective.loss.residuals(found[0].trajectory)
     np.testing.assert_allclose(2.0 * residual @ jacobian, found[0].gradient, rtol=1e-9)
-    reached = shot(found[0].trajectory.poses()[-1, objective.model.body("box"), :2], tolerance=1e-11)
+    reached = shot(found[0].trajectory.poses()[-1, objective.model.body("box"), :2], radius=0.02, tolerance=1e-11)
     assert reached.evaluate([x])[0].value == 0.0
     assert reached.gradients == 0
 

@@ -74,18 +74,35 @@ class ReachLoss:
         return np.linalg.norm(self._offsets(trajectory)[1], axis=2)
 
     def residuals(self, trajectory: ff.Trajectory) -> np.ndarray:
-        """sqrt(w_i) (x_i - x*_i) at the last state, flat: what Gauss-Newton brings to zero (the centre, not the rim)."""
-        return (np.sqrt(self.weights)[:, None] * self._offsets(trajectory)[1][-1]).reshape(-1)
+        """What Gauss-Newton brings to zero at the last state, flat: how far bodies are beyond a circle well inside the radius.
+
+        r_i = sqrt(w_i) (1 - a / |d_i|) d_i with d_i = x_i - x*_i and a = radius / 2, zero within a. Aiming at a disc and not at its
+        centre leaves the freedom that several targets need.
+        """
+        offset = self._offsets(trajectory)[1][-1]
+        return (np.sqrt(self.weights)[:, None] * self._shrink(offset)[0] * offset).reshape(-1)
 
     def residual_partials(self, trajectory: ff.Trajectory) -> list[np.ndarray]:
         """dr/dpose of every residual, each of shape (steps + 1, num_bodies, 6)."""
         index, offset, arms = self._offsets(trajectory)
+        last = offset[-1]
+        share, slope = self._shrink(last)
         partials = []
-        for k in range(offset[-1].size):
+        for k, axis in np.ndindex(last.shape):
+            # d((1 - a/|d|) d) = (1 - a/|d|) dd + a d (d . dd) / |d|^3
+            by_center = slope[k] * last[k, axis] * last[k]
+            by_center[axis] += share[k, 0]
             direction = np.zeros(offset.shape)
-            direction[-1].flat[k] = np.sqrt(self.weights[k // offset.shape[2]])
+            direction[-1, k] = np.sqrt(self.weights[k]) * by_center
             partials.append(self._poses(trajectory, index, direction, arms))
         return partials
+
+    def _shrink(self, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(1 - a/|d|) and a/|d|^3 per target, both zero within a."""
+        aim = 0.5 * self.radius
+        distance = np.linalg.norm(offset, axis=1, keepdims=True)
+        safe = np.where(distance > aim, distance, np.inf)
+        return np.where(distance > aim, 1.0 - aim / safe, 0.0 if aim > 0.0 else 1.0), (aim / safe**3)[:, 0]
 
     def _offsets(self, trajectory: ff.Trajectory) -> tuple[list[int], np.ndarray, np.ndarray]:
         index = [trajectory.model.body(body) if isinstance(body, str) else int(body) for body in self.bodies]
