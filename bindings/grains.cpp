@@ -22,9 +22,12 @@ using namespace farfield::grains;
 
 namespace {
 
+using Pair = std::array<double, 2>;
 using Points = Eigen::Matrix<double, Eigen::Dynamic, 2, Eigen::RowMajor>;
 using Rows3 = SystemState::Rows3;
 using Rows5 = Eigen::Matrix<double, Eigen::Dynamic, 5, Eigen::RowMajor>;
+
+Eigen::Vector2d vector(const Pair& pair) { return {pair[0], pair[1]}; }
 
 Polygon polygon_of(const std::vector<Points>& rings) {
     Polygon out;
@@ -155,27 +158,31 @@ void bind_walls(nb::module_& m) {
     nb::class_<Wall>(m, "GrainWall", "A half-plane, a disc, or the inside of a circle.")
         .def_static(
             "half_plane",
-            [](const Eigen::Vector2d& normal, double offset, double friction, const Eigen::Vector2d& velocity) {
-                Wall wall{.normal = normal, .offset = offset, .velocity = velocity, .friction = friction};
+            [](const Pair& normal, double offset, double friction, const Pair& velocity) {
+                Wall wall{
+                    .normal = vector(normal), .offset = offset, .velocity = vector(velocity), .friction = friction};
                 validate(wall);
                 return wall;
             },
-            "normal"_a, "offset"_a = 0.0, nb::kw_only(), "friction"_a = 0.5, "velocity"_a = Eigen::Vector2d(0.0, 0.0),
+            "normal"_a, "offset"_a = 0.0, nb::kw_only(), "friction"_a = 0.5, "velocity"_a = Pair{0.0, 0.0},
             "Grains stay where normal . x >= offset.")
         .def_static(
             "disc",
-            [](const Eigen::Vector2d& centre, double radius, double friction, double spin) {
-                Wall wall{
-                    .kind = WallKind::Disc, .centre = centre, .radius = radius, .spin = spin, .friction = friction};
+            [](const Pair& centre, double radius, double friction, double spin) {
+                Wall wall{.kind = WallKind::Disc,
+                          .centre = vector(centre),
+                          .radius = radius,
+                          .spin = spin,
+                          .friction = friction};
                 validate(wall);
                 return wall;
             },
             "centre"_a, "radius"_a, nb::kw_only(), "friction"_a = 0.5, "spin"_a = 0.0, "Grains stay outside.")
         .def_static(
             "container",
-            [](const Eigen::Vector2d& centre, double radius, double friction, double spin) {
+            [](const Pair& centre, double radius, double friction, double spin) {
                 Wall wall{.kind = WallKind::Container,
-                          .centre = centre,
+                          .centre = vector(centre),
                           .radius = radius,
                           .spin = spin,
                           .friction = friction};
@@ -293,11 +300,10 @@ void bind_system(nb::module_& m) {
     nb::class_<Motion>(m, "GrainMotion", "A prescribed turn about a pivot that moves along.")
         .def(
             "__init__",
-            [](Motion* self, const Eigen::Vector2d& velocity, double spin, const Eigen::Vector2d& pivot) {
-                new (self) Motion{velocity, spin, pivot};
+            [](Motion* self, const Pair& velocity, double spin, const Pair& pivot) {
+                new (self) Motion{vector(velocity), spin, vector(pivot)};
             },
-            nb::kw_only(), "velocity"_a = Eigen::Vector2d(0.0, 0.0), "spin"_a = 0.0,
-            "pivot"_a = Eigen::Vector2d(0.0, 0.0))
+            nb::kw_only(), "velocity"_a = Pair{0.0, 0.0}, "spin"_a = 0.0, "pivot"_a = Pair{0.0, 0.0})
         .def_ro("velocity", &Motion::velocity, "[m/s]")
         .def_ro("spin", &Motion::spin, "[rad/s]")
         .def_ro("pivot", &Motion::pivot, "[m]");
@@ -305,8 +311,8 @@ void bind_system(nb::module_& m) {
         .def(
             "__init__",
             [](System* self, std::vector<GrainShape> shapes, const nb::list& maps, const ContactLaw& law,
-               const Eigen::Vector2d& gravity, double dt, double density, double skin, double smoothing,
-               double start_depth, int threads) {
+               const Pair& gravity, double dt, double density, double skin, double smoothing, double start_depth,
+               int threads) {
                 std::vector<std::vector<std::shared_ptr<const ContactMap>>> table;
                 for (const nb::handle row : maps) {
                     auto& out = table.emplace_back();
@@ -315,7 +321,7 @@ void bind_system(nb::module_& m) {
                     }
                 }
                 new (self) System(std::move(shapes), std::move(table),
-                                  SystemOptions{.gravity = gravity,
+                                  SystemOptions{.gravity = vector(gravity),
                                                 .law = law,
                                                 .dt = dt,
                                                 .density = density,
@@ -324,7 +330,7 @@ void bind_system(nb::module_& m) {
                                                 .start_depth = start_depth,
                                                 .threads = threads});
             },
-            "shapes"_a, "maps"_a, nb::kw_only(), "law"_a, "gravity"_a = Eigen::Vector2d(0.0, -9.81), "dt"_a = 0.0,
+            "shapes"_a, "maps"_a, nb::kw_only(), "law"_a, "gravity"_a = Pair{0.0, -9.81}, "dt"_a = 0.0,
             "density"_a = 1.0, "skin"_a = SystemOptions{}.skin, "smoothing"_a = SystemOptions{}.smoothing,
             "start_depth"_a = SystemOptions{}.start_depth, "threads"_a = 1,
             "maps[a][b] for a <= b is the GrainMap of shapes a and b; others may be None. dt 0 is chosen from the "

@@ -99,7 +99,7 @@ def test_a_start_with_overlap_names_the_pair():
     law = grains.GrainLaw.default(mass=shape.area, radius=1.0)
     system = grains.GrainSystem([shape], grains.contact_maps([shape], COARSE), law=law)
     system.add(0, np.array([[0.0, 0.0, 0.0], [6.0, 0.0, 0.0], [6.2, 0.0, 1.0]]))
-    with pytest.raises(ValueError, match=r"grains 1 \('L'\) and 2 \('L'\) overlap by 0\."):
+    with pytest.raises(ValueError, match=r"grains 1 \('L'\) and 2 \('L'\) overlap by 1\."):
         system.run(1)
     with pytest.raises(ValueError, match="unstable"):
         grains.GrainSystem([shape], [[None]], law=law, dt=0.5)

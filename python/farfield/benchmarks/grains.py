@@ -86,9 +86,9 @@ def settled_pile(shape, contact, count: int, threads: int = 1):
         start_depth=1.0,
     )
     width = spacing * columns + 0.4
-    system.add_wall(grains.GrainWall.half_plane([0.0, 1.0], 0.0, friction=0.4))
-    system.add_wall(grains.GrainWall.half_plane([1.0, 0.0], 0.0, friction=0.4))
-    system.add_wall(grains.GrainWall.half_plane([-1.0, 0.0], -width, friction=0.4))
+    system.add_wall(grains.GrainWall.half_plane(np.array([0.0, 1.0]), 0.0, friction=0.4))
+    system.add_wall(grains.GrainWall.half_plane(np.array([1.0, 0.0]), 0.0, friction=0.4))
+    system.add_wall(grains.GrainWall.half_plane(np.array([-1.0, 0.0]), -width, friction=0.4))
     poses = lattice(columns, rows, spacing, (1.05, 1.05), np.random.default_rng(1))[:count]
     poses[:, 2] = 0.05 * np.random.default_rng(2).standard_normal(count)  # aligned '#' interlock without overlap
     system.add(0, poses)
@@ -185,7 +185,9 @@ def pymunk_pile(pymunk, shape, poses: np.ndarray):
     tip = float(ring[:, 0].max())
     outer = float(np.sort(np.unique(np.round(np.abs(ring), 9)))[-2])
     inner = float(np.abs(shape.rings[1]).max())
-    bars = [((-tip, s * inner), (tip, s * outer)) for s in (-1, 1)] + [((s * inner, -tip), (s * outer, tip)) for s in (-1, 1)]
+    bars = [((-tip, s * inner), (tip, s * outer)) for s in (-1, 1)] + [
+        ((s * inner, -tip), (s * outer, tip)) for s in (-1, 1)
+    ]
     for x, y, angle in poses:
         body = pymunk.Body(shape.area, shape.area * shape.gyration2)
         body.position, body.angle = (float(x), float(y)), float(angle)

@@ -74,7 +74,7 @@ def incline(angle: float = 16.0, width: float = 1.0, height: float = 0.5) -> Blo
     normal = [-math.sin(slope), math.cos(slope)]
 
     def build(mu: float) -> GrainSystem:
-        floor = GrainWall.half_plane(normal, 0.0, friction=mu)
+        floor = GrainWall.half_plane(np.array(normal), 0.0, friction=mu)
         pose = [0.5 * height * normal[0], 0.5 * height * normal[1], slope]
         return block_system(shape, [floor], pose, mu=mu, gravity=[0.0, -GRAVITY], dt=DT)
 
@@ -99,8 +99,8 @@ def _leaning(name: str, tilt: float, ratio: float, wall_rough: bool, theory: flo
     start = _leaning_pose(1.0, ratio, tilt)
 
     def build(mu: float) -> GrainSystem:
-        floor = GrainWall.half_plane([0.0, 1.0], 0.0, friction=mu)
-        wall = GrainWall.half_plane([1.0, 0.0], 0.0, friction=mu if wall_rough else 0.0)
+        floor = GrainWall.half_plane(np.array([0.0, 1.0]), 0.0, friction=mu)
+        wall = GrainWall.half_plane(np.array([1.0, 0.0]), 0.0, friction=mu if wall_rough else 0.0)
         return block_system(shape, [floor, wall], start, mu=mu, gravity=[0.0, -GRAVITY], dt=1e-4)
 
     return BlockTest(name, build, 1.5, 0.02, theory, mus)

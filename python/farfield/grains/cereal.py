@@ -53,7 +53,7 @@ def build(
         law=pile_law(max(shapes[:-1], key=lambda s: s.area), layers=2.0 * rows, friction=friction, depth=0.02),
         threads=threads,
     )
-    system.add_wall(GrainWall.half_plane([0.0, 1.0], -bowl_radius - 2.0, friction=friction))
+    system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), -bowl_radius - 2.0, friction=friction))
     still, pouring = system.add_motion(GrainMotion()), system.add_motion(GrainMotion(pivot=lip))
     poses = lattice(columns, rows, SPACING, (lip[0] - width + 1.1, low[1] + 1.1), generator)[:free]
     kinds = generator.integers(0, len(SHAPES), free)

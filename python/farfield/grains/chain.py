@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -13,7 +14,8 @@ from farfield.grains.scene import Scene
 
 GRAINS = 500
 LOWERING = 4.0  # [m/s]
-DEPTH = 0.004  # wanted penetration of a joint, in circumradii: its clearance is five times that
+DEPTH = 0.015  # wanted penetration of a joint, in circumradii: a quarter of its clearance
+FINE = 160  # table nodes per axis and slices per turn: the joint's clearance needs several nodes
 
 
 def pitch(link: GrainShape) -> float:
@@ -43,13 +45,15 @@ def build(
     if grains < 4:
         raise ValueError(f"chain: {grains} links, expected at least 4")
     link = GrainShape.library("link")
+    maps = maps or MapOptions()
+    maps = dataclasses.replace(maps, theta=max(FINE, maps.theta), space=max(FINE, maps.space))
     generator = np.random.default_rng(seed)
     step = pitch(link)
     layers = grains  # the top joint carries the whole chain
-    law = GrainLaw.default(mass=link.area, radius=link.radius, layers=layers, friction=friction, depth=DEPTH * 4.0)
+    law = GrainLaw.default(mass=link.area, radius=link.radius, layers=layers, friction=friction, depth=DEPTH)
     system = GrainSystem([link], contact_maps([link], maps, progress=progress), law=law, threads=threads)
-    system.add_wall(GrainWall.half_plane([0.0, 1.0], 0.0, friction=friction))
-    holder = system.add_motion(GrainMotion(velocity=[0.0, -LOWERING]))
+    system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), 0.0, friction=friction))
+    holder = system.add_motion(GrainMotion(velocity=np.array([0.0, -LOWERING])))
     # Ball of the lower link in the socket of the upper one; the axis of a link points from socket to ball.
     poses = np.zeros((grains, 3))
     offset = _circle_centre(link.rings[0][[15, 18, 22]])  # socket centre in the link's frame
@@ -87,7 +91,17 @@ def build(
 
     height = top[1] + 2.0
     stages = [(0.9 * step * grains / LOWERING, halt)]
-    return Scene("chain", system, seconds, 0.05, measure, finish, ((-0.4 * height, 0.4 * height), (-1.0, height)), stages, _figure)
+    return Scene(
+        "chain",
+        system,
+        seconds,
+        0.05,
+        measure,
+        finish,
+        ((-0.4 * height, 0.4 * height), (-1.0, height)),
+        stages,
+        _figure,
+    )
 
 
 def _ends(poses: np.ndarray, point: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ def build(
 ) -> Scene:
     """A column twice as high as wide between a wall and a gate, which is removed after `settle` seconds.
 
-    grains counts the fixed ones in the floor, a tenth of all.
+    grains counts the fixed ones in the floor, a tenth of all or four column widths.
     """
     if grains < 40:
         raise ValueError(f"column: {grains} grains, expected at least 40")
@@ -39,19 +39,23 @@ def build(
     grain = GrainShape.library(shape)
     generator = np.random.default_rng(seed)
     fixed = round(grains * FIXED / GRAINS)
-    free = grains - fixed
-    columns = max(3, round(math.sqrt(0.5 * free)))
-    rows = math.ceil(free / columns)
-    width = SPACING * columns + 0.1
+    while True:
+        free = grains - fixed
+        columns = max(3, round(math.sqrt(0.5 * max(free, 1))))
+        rows = math.ceil(free / columns)
+        width = SPACING * columns + 0.1
+        if FLOOR_SPACING * fixed >= 4.0 * width:
+            break
+        fixed += 1  # a small column still needs a floor to run out on
     system = GrainSystem(
         [grain],
         contact_maps([grain], maps, progress=progress),
         law=pile_law(grain, layers=rows, friction=friction),
         threads=threads,
     )
-    system.add_wall(GrainWall.half_plane([0.0, 1.0], -1.0, friction=friction))
-    system.add_wall(GrainWall.half_plane([1.0, 0.0], 0.0, friction=0.0))
-    gate = system.add_wall(GrainWall.half_plane([-1.0, 0.0], -width, friction=0.0))
+    system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), -1.0, friction=friction))
+    system.add_wall(GrainWall.half_plane(np.array([1.0, 0.0]), 0.0, friction=0.0))
+    gate = system.add_wall(GrainWall.half_plane(np.array([-1.0, 0.0]), -width, friction=0.0))
     still = system.add_motion(GrainMotion())
     system.add(0, lattice(columns, rows, SPACING, (1.05, 2.1), generator)[:free])
     floor = np.column_stack(

@@ -53,9 +53,9 @@ def build(
         law=pile_law(grain, layers=0.5 * rows, friction=friction, depth=0.02),
         threads=threads,
     )
-    system.add_wall(GrainWall.half_plane([0.0, 1.0], 0.0, friction=friction))
-    system.add_wall(GrainWall.half_plane([1.0, 0.0], 0.0, friction=friction))
-    system.add_wall(GrainWall.half_plane([-1.0, 0.0], -width, friction=friction))
+    system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), 0.0, friction=friction))
+    system.add_wall(GrainWall.half_plane(np.array([1.0, 0.0]), 0.0, friction=friction))
+    system.add_wall(GrainWall.half_plane(np.array([-1.0, 0.0]), -width, friction=friction))
     start = ((width - spacing * (columns - 1)) / 2, 1.05 * grain.radius)
     system.add(0, lattice(columns, rows, spacing, start, generator)[:grains])
 

@@ -40,15 +40,21 @@ def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool
     done_stages = sum(1 for at, _ in scene.stages if frames and at <= (len(frames) - 1) * scene.frame_seconds)
     for _, action in scene.stages[:done_stages]:
         action(system)
+    state = system.state()  # of the last whole frame: what a checkpoint holds
     if not frames:
         system.check_start()
-        rows, frames = [_row(scene, 0)], [system.state()["poses"].astype(np.float32)]
-    started, steps_before, saved = time.perf_counter(), system.state()["steps"], time.perf_counter()
+        rows, frames = [_row(scene, 0)], [state["poses"].astype(np.float32)]
+    started, steps_before, saved = time.perf_counter(), state["steps"], time.perf_counter()
     finite, interrupted, measured = True, False, 0.0
-    with tqdm(total=total, initial=len(frames) - 1, desc=scene.name, unit="frame", file=sys.stderr, disable=quiet) as bar:
+    with tqdm(
+        total=total, initial=len(frames) - 1, desc=scene.name, unit="frame", file=sys.stderr, disable=quiet
+    ) as bar:
         try:
             for frame in range(len(frames), total + 1):
-                while done_stages < len(scene.stages) and scene.stages[done_stages][0] <= (frame - 1) * scene.frame_seconds:
+                while (
+                    done_stages < len(scene.stages)
+                    and scene.stages[done_stages][0] <= (frame - 1) * scene.frame_seconds
+                ):
                     scene.stages[done_stages][1](system)
                     done_stages += 1
                 now = time.perf_counter()
@@ -59,20 +65,21 @@ def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool
                 measured += time.perf_counter() - now
                 if not finite:
                     break
-                rows.append(_row(scene, frame))
-                frames.append(system.state()["poses"].astype(np.float32))
-                folder.append_metrics(rows[-1])
+                row, state_now = _row(scene, frame), system.state()
+                rows.append(row)
+                frames.append(state_now["poses"].astype(np.float32))
+                state = state_now
+                folder.append_metrics(row)
                 bar.update()
                 if time.perf_counter() - saved > CHECKPOINT_SECONDS:
-                    _checkpoint(scene, folder, rows, frames)
+                    _checkpoint(folder, state, rows, frames)
                     saved = time.perf_counter()
         except KeyboardInterrupt:
             interrupted = True
     if finite:
-        _checkpoint(scene, folder, rows, frames)
+        _checkpoint(folder, state, rows, frames)
     seconds = measured if measured > 0 else time.perf_counter() - started
-    steps = (len(frames) - 1) * steps_per_frame if finite else system.state()["steps"]
-    return Run(rows, np.array(frames), max(0, steps - steps_before), seconds, finite, interrupted)
+    return Run(rows, np.array(frames), system.state()["steps"] - steps_before, seconds, finite, interrupted)
 
 
 def _row(scene: Scene, frame: int) -> dict:
@@ -81,9 +88,8 @@ def _row(scene: Scene, frame: int) -> dict:
     return {"frame": frame, "time": scene.system.time, **scene.system.audit(), **scene.measure(scene.system, poses)}
 
 
-def _checkpoint(scene: Scene, folder: RunDir, rows: list[dict], frames: list[np.ndarray]) -> None:
+def _checkpoint(folder: RunDir, state: dict, rows: list[dict], frames: list[np.ndarray]) -> None:
     """State for an exact continuation, at a whole frame, and what was recorded so far."""
-    state = scene.system.state()
     arrays = {f"state_{key}": np.asarray(state[key]) for key in STATE_KEYS}
     folder.write_arrays({**arrays, "frames": np.array(frames)}, name="checkpoint.npz")
     folder.write_json("rows.json", rows)
@@ -101,5 +107,4 @@ def _restore(scene: Scene, folder: RunDir) -> tuple[list[dict], list[np.ndarray]
     scene.system.set_state(state)
     frames = list(arrays["frames"])
     rows = json.loads(folder.file("rows.json").read_text(encoding="utf-8"))
-    # A run stopped inside a frame continues from the state it has; frames are whole.
     return rows[: len(frames)], frames

@@ -38,7 +38,9 @@ def default_threads() -> int:
     return int(text) if text else os.cpu_count() or 1
 
 
-def pile_law(shape: GrainShape, *, layers: float, friction: float, density: float = 1.0, depth: float = 0.01) -> GrainLaw:
+def pile_law(
+    shape: GrainShape, *, layers: float, friction: float, density: float = 1.0, depth: float = 0.01
+) -> GrainLaw:
     """Stiff enough that `layers` grains on top press a grain in by `depth` of its radius."""
     return GrainLaw.default(
         mass=density * shape.area, radius=shape.radius, layers=layers, friction=friction, depth=depth

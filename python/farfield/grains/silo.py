@@ -13,6 +13,7 @@ from farfield.grains.scene import Scene, along, lattice, pile_law
 
 GRAINS, FIXED = 11311, 1411  # the published size, fixed ones included
 SPACING = 2.03  # of the initial lattice, in circumradii: no two grains can overlap
+WALL_SPACING = 1.2  # largest, of the fixed grains, in circumradii: nothing passes between them
 JAM_SECONDS = 0.75
 
 
@@ -31,7 +32,7 @@ def build(
 ) -> Scene:
     """A hopper over an opening [m], filled with grains of circumradius 1 m.
 
-    grains counts the fixed ones, an eighth of all. A lid holds for `settle` seconds; `seconds` is the whole time.
+    grains counts the fixed ones, an eighth of all or what tight walls need. A lid holds for `settle` seconds; `seconds` is the whole time.
     """
     if grains < 80:
         raise ValueError(f"silo: {grains} grains, expected at least 80")
@@ -40,21 +41,26 @@ def build(
     grain = GrainShape.library(shape)
     generator = np.random.default_rng(seed)
     fixed = round(grains * FIXED / GRAINS)
-    free = grains - fixed
-    columns = max(4, round(math.sqrt(0.6 * free)))
-    half = 0.5 * SPACING * columns + 1.1
-    if opening >= 2 * half - 2:
-        raise ValueError(f"silo: opening {opening} m in a silo {2 * half:.0f} m wide, expected smaller")
-    slope = half - 0.5 * opening  # the hopper falls at 45 degrees
-    rows = math.ceil(free / columns)
-    top = slope + SPACING * rows + 6.0
+    while True:
+        free = grains - fixed
+        columns = max(4, round(math.sqrt(0.6 * max(free, 1))))
+        half = 0.5 * SPACING * columns + 1.1
+        if opening >= 2 * half - 2:
+            raise ValueError(f"silo: opening {opening} m in a silo {2 * half:.0f} m wide, expected smaller")
+        slope = half - 0.5 * opening  # the hopper falls at 45 degrees
+        rows = math.ceil(free / columns)
+        top = slope + SPACING * rows + 6.0
+        length = 2.0 * (top - slope + math.sqrt(2.0) * slope)
+        if length <= WALL_SPACING * fixed:
+            break
+        fixed += 1  # a small silo needs a larger share of its grains for the walls
     system = GrainSystem(
         [grain],
         contact_maps([grain], maps, progress=progress),
         law=pile_law(grain, layers=0.5 * rows, friction=friction),
         threads=threads,
     )
-    lid = system.add_wall(GrainWall.half_plane([0.0, 1.0], 0.0, friction=friction))
+    lid = system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), 0.0, friction=friction))
     still = system.add_motion(GrainMotion())
     left = [[-half - 1.0, top], [-half - 1.0, slope], [-0.5 * opening - 1.0, 0.0]]
     right = [[-x, y] for x, y in left]

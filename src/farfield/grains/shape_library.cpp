@@ -131,8 +131,8 @@ Polygon star() {
 
 /// A rod with a ball at its right end and a socket that grips such a ball at its left end (ball and socket joint).
 Polygon link() {
-    const double ball = 0.16, clearance = 0.02, wall = 0.12, reach = 0.8, bar = 0.07;
-    const double inner = ball + clearance, outer = inner + wall, mouth = 0.28 * kPi;  // half opening of the socket
+    const double ball = 0.16, clearance = 0.06, wall = 0.1, reach = 0.8, bar = 0.07;
+    const double inner = ball + clearance, outer = inner + wall, mouth = 0.2 * kPi;  // half opening of the socket
     Ring ring;
     const double join = std::asin(bar / outer), neck = std::asin(bar / ball);
     // Ball, counter-clockwise from the lower to the upper neck.
