@@ -9,6 +9,7 @@ void bind_scene(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_contact(nanobind::module_& m);
 void bind_contact_ipc(nanobind::module_& m);
+void bind_contact_polyhedral(nanobind::module_& m);
 void bind_dynamics(nanobind::module_& m);
 void bind_io(nanobind::module_& m);
 void bind_grains(nanobind::module_& m);

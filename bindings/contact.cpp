@@ -64,6 +64,18 @@ Poses poses_at(const Model& model, const Parameters& parameters, const Eigen::Ve
     return kinematics.poses;
 }
 
+/// One block per contact pair: zero for those that do not interact.
+void list_all_pairs(contact::ContactDerivatives& d, const CollisionGeometry& collision) {
+    std::vector<contact::PairBlock> all;
+    std::size_t next = 0;
+    for (std::size_t k = 0; k < collision.pairs.size(); ++k) {
+        const ContactPair& pair = collision.pairs[k];
+        const bool listed = next < d.blocks.size() && d.blocks[next].a == pair.a && d.blocks[next].b == pair.b;
+        all.push_back(listed ? d.blocks[next++] : contact::PairBlock{.a = pair.a, .b = pair.b, .gap = d.gaps[k]});
+    }
+    d.blocks.swap(all);
+}
+
 contact::ContactDerivatives evaluate(ContactModel& contact, const std::shared_ptr<Model>& model,
                                      const Parameters& parameters, const Eigen::VectorXd& q,
                                      const std::optional<Eigen::VectorXd>& previous_q, double dt) {
@@ -75,6 +87,8 @@ contact::ContactDerivatives evaluate(ContactModel& contact, const std::shared_pt
                                     *memory);
     contact::ContactDerivatives out;
     setup.potential->derivatives(poses, parameters, *memory, out);
+    if (!out.gaps.empty())
+        list_all_pairs(out, setup.filter->surfaces() ? *setup.filter->surfaces() : model->collision());
     return out;
 }
 

@@ -16,7 +16,7 @@ class ContactModel {
     [[nodiscard]] ContactSetup setup(const std::shared_ptr<const Model>& model) {
         const std::lock_guard lock(mutex_);
         if (model_.lock() != model) {
-            setup_ = ContactSetup{build(*model), std::make_shared<const CollisionFilter>(*model), description()};
+            setup_ = make_contact_setup(*model, build(*model), description());
             model_ = model;
         }
         return setup_;

@@ -13,6 +13,7 @@ NB_MODULE(_core, m) {
     farfield::python::bind_model(m);
     farfield::python::bind_contact(m);
     farfield::python::bind_contact_ipc(m);
+    farfield::python::bind_contact_polyhedral(m);
     farfield::python::bind_dynamics(m);
     farfield::python::bind_io(m);
     farfield::python::bind_grains(m);

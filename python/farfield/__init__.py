@@ -28,6 +28,7 @@ from farfield._core import (
     Model,
     Moments,
     Parameters,
+    Polyhedral,
     Range,
     RolloutGradient,
     Scene,
@@ -43,6 +44,8 @@ from farfield._core import (
     closest_points,
     difference,
     forward_kinematics,
+    hull_moments,
+    hull_moments_vjp,
     load_model,
     load_state,
     model_from_bytes,
@@ -57,6 +60,7 @@ from farfield._core import (
     save_trajectory,
     zero_parameters,
 )
+from farfield.convex import convex_parts, decompose
 from farfield.files import load_trajectory
 
 __all__ = [
@@ -78,6 +82,7 @@ __all__ = [
     "Model",
     "Moments",
     "Parameters",
+    "Polyhedral",
     "Range",
     "RolloutGradient",
     "Scene",
@@ -91,8 +96,12 @@ __all__ = [
     "__version__",
     "build_model",
     "closest_points",
+    "convex_parts",
+    "decompose",
     "difference",
     "forward_kinematics",
+    "hull_moments",
+    "hull_moments_vjp",
     "load",
     "load_model",
     "load_state",

@@ -9,7 +9,12 @@ from os import PathLike
 from farfield import _core
 from farfield._core import ContactModel, FileError, Trajectory
 
-CONTACT_MODELS = {"longrange": _core.LongRange, "ipc": _core.Ipc, "ipc-global": _core.IpcGlobal}
+CONTACT_MODELS = {
+    "longrange": _core.LongRange,
+    "polyhedral": _core.Polyhedral,
+    "ipc": _core.Ipc,
+    "ipc-global": _core.IpcGlobal,
+}
 
 
 def contact_from_description(text: str) -> ContactModel | None:

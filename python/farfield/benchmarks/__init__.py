@@ -20,4 +20,9 @@ BENCHMARKS = (
         "farfield.benchmarks.grains",
         "cost of a contact of two-dimensional grains against the exact polygon query; the full silo; pymunk",
     ),
+    (
+        "chains",
+        "farfield.benchmarks.chains",
+        "four rotating chains of convex links: cost of a step against their number, per contact model",
+    ),
 )

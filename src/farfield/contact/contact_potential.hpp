@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "farfield/math/pose.hpp"
+#include "farfield/model/collision_geometry.hpp"
 #include "farfield/model/parameters.hpp"
 
 namespace farfield::contact {
@@ -34,7 +35,8 @@ struct ContactDerivatives {
     double energy = 0.0;
     double friction_energy = 0.0;   ///< the part of `energy` that is friction
     std::vector<Vector6d> wrench;   ///< per body: dE/d(v, w)
-    std::vector<PairBlock> blocks;  ///< in pair order
+    std::vector<PairBlock> blocks;  ///< in pair order; pairs that do not interact may be left out
+    std::vector<double> gaps;       ///< per contact pair, as PairBlock::gap, where blocks are left out; else empty
 };
 
 /// Derivatives of phi = sum over bodies of twist . dE/d(v, w), twists held fixed.
@@ -65,6 +67,12 @@ class ContactPotential {
 
     virtual void vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters,
                      ContactMemory& memory, const std::vector<Vector6d>& twists, ContactGradient& out) const = 0;
+
+    /// What must not meet, and therefore what a collision filter has to certify. Null: the surfaces of the model the potential was built
+    /// for. The same pointer for the same shapes.
+    [[nodiscard]] virtual std::shared_ptr<const CollisionGeometry> surfaces(const Parameters& /*parameters*/) const {
+        return nullptr;
+    }
 };
 
 }  // namespace farfield::contact

@@ -43,9 +43,14 @@ void validate(const FilterOptions& options) {
 void FilterMemory::forget() { std::fill(cached_.begin(), cached_.end(), Cached{}); }
 
 CollisionFilter::CollisionFilter(const Model& model, const FilterOptions& options)
-    : options_(options), model_(&model), motions_(model) {
+    : CollisionFilter(model, nullptr, options) {}
+
+CollisionFilter::CollisionFilter(const Model& model, std::shared_ptr<const CollisionGeometry> surfaces,
+                                 const FilterOptions& options)
+    : options_(options), model_(&model), surfaces_(std::move(surfaces)), motions_(model) {
     validate(options);
-    for (const CollisionBody& body : model.collision().bodies) shapes_.emplace_back(body.mesh);
+    FARFIELD_ASSERT(geometry().bodies.size() == model.collision().bodies.size());
+    for (const CollisionBody& body : geometry().bodies) shapes_.emplace_back(body.mesh);
 }
 
 void CollisionFilter::set_paths(const Kinematics& start, const VectorXd& delta, FilterMemory& memory) const {
@@ -66,7 +71,7 @@ void CollisionFilter::set_paths(const Kinematics& start, const VectorXd& delta, 
 
 CollisionFilter::Result CollisionFilter::max_step(const Kinematics& start, const VectorXd& delta,
                                                   std::span<const double> gaps, FilterMemory& memory) const {
-    const auto& pairs = model_->collision().pairs;
+    const auto& pairs = geometry().pairs;
     FARFIELD_ASSERT(gaps.empty() || gaps.size() == pairs.size());
     const auto num_pairs = pairs.size();
     memory.cached_.resize(num_pairs);
@@ -100,7 +105,7 @@ CollisionFilter::Result CollisionFilter::max_step(const Kinematics& start, const
 
 PairCertificate CollisionFilter::certify_pair(int pair, double gap, double alpha, const Kinematics& start,
                                               const VectorXd& delta, FilterMemory& memory) const {
-    const ContactPair& bodies = model_->collision().pairs[static_cast<std::size_t>(pair)];
+    const ContactPair& bodies = geometry().pairs[static_cast<std::size_t>(pair)];
     const auto a = static_cast<std::size_t>(bodies.a), b = static_cast<std::size_t>(bodies.b);
     const FilterMemory::Path& path_a = memory.paths_[a];
     const FilterMemory::Path& path_b = memory.paths_[b];
@@ -129,7 +134,7 @@ PairCertificate CollisionFilter::certify_pair(int pair, double gap, double alpha
                                         : certify_meshes(pair, targets, alpha, start, delta, memory));
     }
     const auto ground = [&](std::size_t plane, std::size_t body) {
-        const auto& half_spaces = model_->collision().bodies[plane].half_spaces;
+        const auto& half_spaces = geometry().bodies[plane].half_spaces;
         if (half_spaces.empty() || shapes_[body].empty()) return;
         motions_.relative(start, delta, static_cast<int>(plane), static_cast<int>(body), start.poses[plane],
                           memory.paths_[body].frame, memory.motion_);
@@ -145,7 +150,7 @@ PairCertificate CollisionFilter::certify_pair(int pair, double gap, double alpha
 PairCertificate CollisionFilter::certify_meshes(int pair, const GapTargets& targets, double alpha,
                                                 const Kinematics& start, const VectorXd& delta,
                                                 FilterMemory& memory) const {
-    const ContactPair& bodies = model_->collision().pairs[static_cast<std::size_t>(pair)];
+    const ContactPair& bodies = geometry().pairs[static_cast<std::size_t>(pair)];
     const auto a = static_cast<std::size_t>(bodies.a), b = static_cast<std::size_t>(bodies.b);
     // Seen from the body that turns less, the other's points bend less. Turns common to both count the same on either
     // side.
@@ -164,7 +169,7 @@ PairCertificate CollisionFilter::certify_meshes(int pair, const GapTargets& targ
 }
 
 double CollisionFilter::gap_lower_bound(int pair, const Poses& poses) const {
-    const ContactPair& bodies = model_->collision().pairs[static_cast<std::size_t>(pair)];
+    const ContactPair& bodies = geometry().pairs[static_cast<std::size_t>(pair)];
     const auto a = static_cast<std::size_t>(bodies.a), b = static_cast<std::size_t>(bodies.b);
     const Pose frame_a = poses[a] * shapes_[a].frame(), frame_b = poses[b] * shapes_[b].frame();
     double gap = std::numeric_limits<double>::infinity();
@@ -173,7 +178,7 @@ double CollisionFilter::gap_lower_bound(int pair, const Poses& poses) const {
     if (!shapes_[b].empty()) scale += shapes_[b].root().reach;
     if (!shapes_[a].empty() && !shapes_[b].empty())
         gap = distance_lower_bound(shapes_[a], shapes_[b], relative(frame_a, frame_b));
-    const auto& collision = model_->collision().bodies;
+    const auto& collision = geometry().bodies;
     for (const HalfSpace& half : collision[a].half_spaces) {
         if (!shapes_[b].empty()) gap = std::min(gap, height(half, poses[a], shapes_[b], frame_b));
     }
@@ -184,7 +189,7 @@ double CollisionFilter::gap_lower_bound(int pair, const Poses& poses) const {
 }
 
 std::optional<Intersection> CollisionFilter::find_intersection(const Poses& poses) const {
-    const auto& collision = model_->collision();
+    const auto& collision = geometry();
     std::optional<Intersection> nested;  // told only when nothing crosses
     for (const ContactPair& bodies : collision.pairs) {
         const auto a = static_cast<std::size_t>(bodies.a), b = static_cast<std::size_t>(bodies.b);

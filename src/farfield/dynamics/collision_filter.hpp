@@ -7,6 +7,7 @@
 /// stays above
 /// keep * g everywhere on it: nothing can pass through anything, however fast or thin. See dynamics/pair_certifier.hpp.
 #include <Eigen/Dense>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -53,6 +54,9 @@ struct Intersection {
 class CollisionFilter {
  public:
     explicit CollisionFilter(const Model& model, const FilterOptions& options = {});
+    /// For other surfaces than the model's: one body each. Null: the model's.
+    CollisionFilter(const Model& model, std::shared_ptr<const CollisionGeometry> surfaces,
+                    const FilterOptions& options);
 
     struct Result {
         double alpha = 1.0;  ///< certified fraction of the step
@@ -60,7 +64,7 @@ class CollisionFilter {
             std::numeric_limits<double>::infinity();  ///< lower bound of the gap over all pairs on [0, alpha] [m]
         int limiting_a = -1, limiting_b = -1;         ///< the bodies that shortened the step, -1 when none did
     };
-    /// `gaps`: per contact pair of the model a lower bound of the gap at `start`; what is not finite (or all, when
+    /// `gaps`: per contact pair a lower bound of the gap at `start`; what is not finite (or all, when
     /// empty) is computed here.
     /// A gap that is zero or lost in rounding gives alpha = 0.
     [[nodiscard]] Result max_step(const Kinematics& start, const Eigen::VectorXd& delta, std::span<const double> gaps,
@@ -73,6 +77,8 @@ class CollisionFilter {
     [[nodiscard]] std::optional<Intersection> find_intersection(const Poses& poses) const;
 
     [[nodiscard]] const FilterOptions& options() const { return options_; }
+    /// The surfaces it was built for when they are not the model's, else null.
+    [[nodiscard]] const std::shared_ptr<const CollisionGeometry>& surfaces() const { return surfaces_; }
 
  private:
     [[nodiscard]] PairCertificate certify_pair(int pair, double gap, double alpha, const Kinematics& start,
@@ -82,8 +88,11 @@ class CollisionFilter {
                                                  FilterMemory& memory) const;
     void set_paths(const Kinematics& start, const Eigen::VectorXd& delta, FilterMemory& memory) const;
 
+    [[nodiscard]] const CollisionGeometry& geometry() const { return surfaces_ ? *surfaces_ : model_->collision(); }
+
     FilterOptions options_;
     const Model* model_;
+    std::shared_ptr<const CollisionGeometry> surfaces_;
     std::vector<CollisionShape> shapes_;  ///< per body
     MotionPaths motions_;
 };

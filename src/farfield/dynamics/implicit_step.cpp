@@ -95,13 +95,14 @@ void remaining_script(const Model& model, const VectorXd& q, const VectorXd& scr
 
 /// The fraction of the step whose whole path is certified free of collisions.
 double certified_fraction(const StepContext& context, StepMemory& memory, StepScratch& s, StepReport& report) {
+    s.gaps = s.objective.contact().gaps;
+    if (s.gaps.empty()) {
+        for (const contact::PairBlock& pair : s.objective.contact().blocks) s.gaps.push_back(pair.gap);
+    }
     if (!context.filter) {
-        for (const contact::PairBlock& pair : s.objective.contact().blocks)
-            report.min_gap = std::min(report.min_gap, pair.gap);
+        for (const double gap : s.gaps) report.min_gap = std::min(report.min_gap, gap);
         return 1.0;
     }
-    s.gaps.clear();
-    for (const contact::PairBlock& pair : s.objective.contact().blocks) s.gaps.push_back(pair.gap);
     const CollisionFilter::Result result =
         context.filter->max_step(s.objective.kinematics(), s.step, s.gaps, memory.filter);
     report.min_gap = std::min(report.min_gap, result.certified_gap);
@@ -236,6 +237,13 @@ void validate(const StepOptions& options) {
     if (!(options.tolerance > 0.0) || !std::isfinite(options.tolerance))
         fail("step options: tolerance ", options.tolerance, ", expected > 0 [N]");
     if (options.max_iterations < 1) fail("step options: max_iterations ", options.max_iterations, ", expected >= 1");
+}
+
+ContactSetup make_contact_setup(const Model& model, std::shared_ptr<const contact::ContactPotential> potential,
+                                std::string description, const FilterOptions& filter) {
+    auto surfaces = potential->surfaces(model.default_parameters());
+    return {std::move(potential), std::make_shared<const CollisionFilter>(model, std::move(surfaces), filter),
+            std::move(description)};
 }
 
 StepMemory make_memory(const StepContext& context) {

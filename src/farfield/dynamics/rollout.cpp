@@ -74,6 +74,15 @@ void refuse_intersecting_start(const StepContext& context, const State& start) {
     }
 }
 
+/// A filter for the surfaces these parameters make, when they are not those the setup's own was built for.
+std::unique_ptr<const CollisionFilter> filter_of_shapes(const Model& model, const Parameters& parameters,
+                                                        const ContactSetup& contact) {
+    if (!contact.filter || !contact.potential) return nullptr;
+    std::shared_ptr<const CollisionGeometry> surfaces = contact.potential->surfaces(parameters);
+    if (surfaces == contact.filter->surfaces()) return nullptr;
+    return std::make_unique<const CollisionFilter>(model, std::move(surfaces), contact.filter->options());
+}
+
 void check_partials(const Trajectory& t, const LossPartials& partials) {
     const Eigen::Index states = t.q.rows(), dofs = t.model->num_dofs();
     const auto given = [](const ConstRows& rows) { return rows.rows() > 0 || rows.cols() > 0; };
@@ -136,7 +145,9 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     t.q.row(0) = now.q.transpose();
     t.v.row(0) = now.v.transpose();
 
-    const StepContext context{model, t.parameters, contact.potential.get(), contact.filter.get(), options};
+    const std::unique_ptr<const CollisionFilter> own_filter = filter_of_shapes(model, parameters, contact);
+    const StepContext context{model, t.parameters, contact.potential.get(),
+                              own_filter ? own_filter.get() : contact.filter.get(), options};
     StepMemory memory = make_memory(context);
     refuse_intersecting_start(context, now);
     StepScratch scratch;

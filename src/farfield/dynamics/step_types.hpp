@@ -48,6 +48,11 @@ struct ContactSetup {
     std::string description;  ///< name and options, for files; chosen by whoever built it
 };
 
+/// The potential with a filter for its own surfaces.
+[[nodiscard]] ContactSetup make_contact_setup(const Model& model,
+                                              std::shared_ptr<const contact::ContactPotential> potential,
+                                              std::string description, const FilterOptions& filter = {});
+
 /// What is fixed for a whole rollout. `contact` may be null, and so may be `filter`: then nothing is certified between states.
 struct StepContext {
     const Model& model;

@@ -51,13 +51,6 @@ bool floats(const Model& model, int body) {
     return body > 0 && has_free_joint(model, model.bodies()[static_cast<std::size_t>(root)]);
 }
 
-/// Placed together by the description of one machine, as opposed to put somewhere as an initial condition.
-bool same_machine(const Model& model, int a, int b) {
-    if (model.bodies()[static_cast<std::size_t>(a)].root == model.bodies()[static_cast<std::size_t>(b)].root)
-        return true;
-    return !floats(model, a) && !floats(model, b);
-}
-
 std::optional<Eigen::Vector3d> reference_overlap(const CollisionBody& a, const Pose& pose_a, const CollisionBody& b,
                                                  const Pose& pose_b) {
     if (auto x = overlap_point(a.mesh, pose_a, b.mesh, pose_b)) return x;
@@ -76,6 +69,12 @@ std::optional<Eigen::Vector3d> reference_overlap(const CollisionBody& a, const P
 }
 
 }  // namespace
+
+bool placed_together(const Model& model, int a, int b) {
+    if (model.bodies()[static_cast<std::size_t>(a)].root == model.bodies()[static_cast<std::size_t>(b)].root)
+        return true;
+    return !floats(model, a) && !floats(model, b);
+}
 
 ContactFilterResult filter_contacts(const Model& model) {
     ContactFilterResult result;
@@ -110,7 +109,7 @@ ContactFilterResult filter_contacts(const Model& model) {
                 }
             }
             if (const auto x = reference_overlap(bodies[a], reference.poses[a], bodies[b], reference.poses[b])) {
-                if (!included && same_machine(model, ia, ib)) {
+                if (!included && placed_together(model, ia, ib)) {
                     exclude(a, b, "overlap in the reference pose");
                     continue;
                 }

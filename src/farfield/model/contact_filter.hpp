@@ -18,4 +18,7 @@ struct ContactFilterResult {
 /// Free bodies that overlap something in the reference pose stay in: a start there is refused, not silently let through.
 [[nodiscard]] ContactFilterResult filter_contacts(const Model& model);
 
+/// Placed relative to each other by the description of one machine, as opposed to put somewhere as an initial condition.
+[[nodiscard]] bool placed_together(const Model& model, int a, int b);
+
 }  // namespace farfield

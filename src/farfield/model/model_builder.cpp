@@ -524,14 +524,17 @@ void ModelBuilder::add_hulls() {
         const TriangleMesh surface = shape_surface(shape, scene_);
         const Eigen::Matrix3Xd centred = (surface.vertices.rowwise() - surface.vertices.colwise().mean()).transpose();
         const Eigen::Vector3d extents = centred.jacobiSvd().singularValues();
-        if (extents[2] <= 1e-9 * extents[0]) continue;  // flat: no volume, no hull
-        const ConvexHull hull = convex_hull(surface.vertices, std::string(kPlace) + ": shape '" + shape.name + "'");
-        const auto first = static_cast<int>(vertices.rows()), count = static_cast<int>(hull.vertices.size());
+        TriangleMesh part = surface;  // flat: a surface without volume is its own hull
+        if (extents[2] > 1e-9 * extents[0]) {
+            const ConvexHull hull = convex_hull(surface.vertices, std::string(kPlace) + ": shape '" + shape.name + "'");
+            part.vertices = surface.vertices(hull.vertices, Eigen::all);
+            part.triangles = hull.triangles;
+        }
+        const auto first = static_cast<int>(vertices.rows()), count = static_cast<int>(part.vertices.rows());
         vertices.conservativeResize(first + count, 3);
-        for (int i = 0; i < count; ++i)
-            vertices.row(first + i) = surface.vertices.row(hull.vertices[static_cast<std::size_t>(i)]);
+        vertices.bottomRows(count) = part.vertices;
         model.hulls_.push_back(
-            ModelHull{.body = shape.body, .first_vertex = first, .num_vertices = count, .triangles = hull.triangles});
+            ModelHull{.body = shape.body, .first_vertex = first, .num_vertices = count, .triangles = part.triangles});
     }
 }
 

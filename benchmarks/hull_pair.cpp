@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file  One pair of hulls, warm and cold, and its derivatives, in units of one pass over the vertices of both; all from the same run.
+///
+/// Convex bodies: points on two spheres (few vertices within the range). Plates: points on two parallel discs (all of them).
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <vector>
+
+#include "farfield/contact/polyhedral/pair_derivatives.hpp"
+#include "farfield/math/rotation.hpp"
+
+namespace {
+
+using namespace farfield;
+using namespace farfield::contact::polyhedral;
+
+constexpr double kMargin = 0.1;
+constexpr double kRange = 2.0 * kMargin / (1.0 - kMargin);
+
+struct Points {
+    std::vector<double> x, y, z;
+    [[nodiscard]] HullColumns columns() const { return {x.data(), y.data(), z.data(), static_cast<int>(x.size())}; }
+};
+
+/// Spread evenly by the golden angle. Lengths in units in which the range is 0.22: a body of 4 spans 18 ranges.
+Points make_points(int count, bool plate) {
+    Points points;
+    for (int k = 0; k < count; ++k) {
+        const double share = (k + 0.5) / count, angle = 2.399963229728653 * k;
+        const double height = plate ? 0.0 : 1.0 - 2.0 * share,
+                     radius = plate ? std::sqrt(share) : std::sqrt(1.0 - height * height);
+        points.x.push_back(2.0 * radius * std::cos(angle));
+        points.y.push_back(2.0 * radius * std::sin(angle));
+        points.z.push_back(2.0 * height);
+    }
+    return points;
+}
+
+struct Pair {
+    Points a, b;
+    Pose pose;
+
+    Pair(int count, bool plate) : a(make_points(count, plate)), b(make_points(count, plate)) {
+        pose.rotation = plate ? exp_rotation({0.0, 0.0, 0.7}) : exp_rotation({0.3, 0.9, 0.7});
+        double top = -1e9, bottom = 1e9;
+        for (int k = 0; k < count; ++k) {
+            top = std::max(top, a.columns().point(k).z());
+            bottom = std::min(bottom, (pose.rotation * b.columns().point(k)).z());
+        }
+        pose.position = {0.0, 0.0, top - bottom + 0.5 * kRange};
+    }
+};
+
+void one_pass(benchmark::State& timer) {
+    const Pair pair(static_cast<int>(timer.range(0)), timer.range(1) != 0);
+    WarmPlane warm;
+    (void)solve_hull_pair(pair.a.columns(), pair.b.columns(), pair.pose, kMargin, 1e-18, warm);
+    const Plane seen{pair.pose.rotation.transpose() * warm.plane.normal, warm.plane.offset};
+    const Eigen::Vector3d centre = pair.pose.rotation.transpose() * (warm.centre - pair.pose.position);
+    for (auto _ : timer) {
+        HullSums sums_a, sums_b;
+        benchmark::DoNotOptimize(add_hull(pair.a.columns(), -1.0, warm.plane, warm.centre, kMargin, sums_a));
+        benchmark::DoNotOptimize(add_hull(pair.b.columns(), 1.0, seen, centre, kMargin, sums_b));
+        benchmark::DoNotOptimize(sums_a.value + sums_b.value);
+    }
+}
+
+void warm_solve(benchmark::State& timer) {
+    Pair pair(static_cast<int>(timer.range(0)), timer.range(1) != 0);
+    WarmPlane warm;
+    double sign = 1e-4, iterations = 0.0;
+    for (auto _ : timer) {
+        pair.pose.position.x() += sign;
+        pair.pose.position.z() += sign;
+        sign = -sign;
+        const HullPairSolution solution =
+            solve_hull_pair(pair.a.columns(), pair.b.columns(), pair.pose, kMargin, 1e-18, warm);
+        iterations += solution.iterations;
+        benchmark::DoNotOptimize(solution.value);
+    }
+    timer.counters["iterations"] = iterations / static_cast<double>(timer.iterations());
+}
+
+void cold_solve(benchmark::State& timer) {
+    const Pair pair(static_cast<int>(timer.range(0)), timer.range(1) != 0);
+    double iterations = 0.0;
+    for (auto _ : timer) {
+        WarmPlane warm;
+        const HullPairSolution solution =
+            solve_hull_pair(pair.a.columns(), pair.b.columns(), pair.pose, kMargin, 1e-18, warm);
+        iterations += solution.iterations;
+        benchmark::DoNotOptimize(solution.value);
+    }
+    timer.counters["iterations"] = iterations / static_cast<double>(timer.iterations());
+}
+
+void derivatives(benchmark::State& timer) {
+    const Pair pair(static_cast<int>(timer.range(0)), timer.range(1) != 0);
+    WarmPlane warm;
+    const HullPairSolution solution =
+        solve_hull_pair(pair.a.columns(), pair.b.columns(), pair.pose, kMargin, 1e-18, warm);
+    for (auto _ : timer) {
+        const WorldPair world = in_world(solution, {}, pair.pose);
+        benchmark::DoNotOptimize(pair_gradient(world));
+        benchmark::DoNotOptimize(pair_hessian(world));
+    }
+}
+
+void sizes(benchmark::internal::Benchmark* benchmark) {
+    for (const int plate : {0, 1}) {
+        for (const int count : {8, 32, 96, 384}) benchmark->Args({count, plate});
+    }
+}
+BENCHMARK(one_pass)->Apply(sizes);
+BENCHMARK(warm_solve)->Apply(sizes);
+BENCHMARK(cold_solve)->Apply(sizes);
+BENCHMARK(derivatives)->Args({8, 0});
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/contact/polyhedral/hull_pair.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "farfield/contact/polyhedral/barrier.hpp"
+#include "farfield/geometry/gjk.hpp"
+
+namespace farfield::contact::polyhedral {
+
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Matrix4d;
+using Eigen::Vector3d;
+using Eigen::Vector4d;
+
+constexpr int kMaxIterations = 60;
+constexpr int kMaxWarmIterations = 10;  // then GJK tells whether the hulls have parted
+constexpr int kMaxHalvings = 60;
+constexpr double kArmijo = 1e-4;
+constexpr double kStagnation = 1e-11;  // of Phi: below it a decrement that does not fall tenfold is rounding
+constexpr double kNothing = 1e-26;     // Phi this small is that of hulls at their range, up to rounding
+constexpr double kMarginChange = 1.5;  // margins that changed by more than this ask for a new balance
+constexpr double kAtRange = 1.0 - 1e-9;
+
+/// Cholesky solve of a symmetric positive definite 4x4 matrix; the shift only steers the iteration.
+Vector4d solve_shifted(const Matrix4d& h, const Vector4d& right) {
+    const double shift = 1e-14 * h.trace();
+    double l[4][4];
+    for (int j = 0; j < 4; ++j) {
+        for (int i = j; i < 4; ++i) {
+            double sum = h(i, j);
+            for (int k = 0; k < j; ++k) sum -= l[i][k] * l[j][k];
+            l[i][j] = i == j ? std::sqrt(std::max(sum, 0.0) + shift) : sum / l[j][j];
+        }
+    }
+    Vector4d x = right;
+    for (int i = 0; i < 4; ++i) {
+        for (int k = 0; k < i; ++k) x[i] -= l[i][k] * x[k];
+        x[i] /= l[i][i];
+    }
+    for (int i = 3; i >= 0; --i) {
+        for (int k = i + 1; k < 4; ++k) x[i] -= l[k][i] * x[k];
+        x[i] /= l[i][i];
+    }
+    return x;
+}
+
+/// The margin 1 - |n| at which one vertex on either side of a gap g is in balance: P'(eta) = g P'((1 - eta) g/2).
+double balanced_margin(double gap, double s) {
+    double low = 0.0, high = s;
+    for (int k = 0; k < 30; ++k) {
+        const double eta = 0.5 * (low + high);
+        const bool rising = barrier(eta, s).first > gap * barrier(0.5 * (1.0 - eta) * gap, s).first;
+        (rising ? high : low) = eta;
+    }
+    return 0.5 * (low + high);
+}
+
+void rotate_sums(const Matrix3d& rotation, HullSums& sums) {
+    sums.first.head<3>() = (rotation * sums.first.head<3>()).eval();
+    sums.second.topLeftCorner<3, 3>() = (rotation * sums.second.topLeftCorner<3, 3>() * rotation.transpose()).eval();
+    sums.second.topRightCorner<3, 1>() = (rotation * sums.second.topRightCorner<3, 1>()).eval();
+    sums.second.bottomLeftCorner<1, 3>() = sums.second.topRightCorner<3, 1>().transpose();
+}
+
+class PairProblem {
+ public:
+    PairProblem(const HullColumns& a, const HullColumns& b, const Pose& b_in_a, double s)
+        : a_(a), b_(b), b_in_a_(b_in_a), s_(s) {}
+
+    HullPairSolution solve(double tolerance, WarmPlane& warm) {
+        bool done = false;
+        if (!warm.cold()) {
+            centre_ = warm.centre;
+            out_.plane = warm.plane;
+            done = start_warm(warm) && minimise(tolerance, kMaxWarmIterations);
+        }
+        if (!done && start_cold()) {
+            (void)minimise(tolerance, kMaxIterations);
+        }
+        if (out_.status == PairStatus::Touching) return out_;
+        finish();
+        remember(warm);
+        return out_;
+    }
+
+ private:
+    /// Fills value, sums, gradient and Hessian at out_.plane. False when a margin is not positive.
+    bool evaluate() {
+        const Plane& plane = out_.plane;
+        const double length = plane.normal.norm(), eta = 1.0 - length;
+        out_.a = out_.b = HullSums{};
+        const Plane seen{b_in_a_.rotation.transpose() * plane.normal, plane.offset};
+        const Vector3d centre_b = b_in_a_.rotation.transpose() * (centre_ - b_in_a_.position);
+        const bool clear_a = add_hull(a_, -1.0, plane, centre_, s_, out_.a);
+        const bool clear_b = add_hull(b_, 1.0, seen, centre_b, s_, out_.b);
+        if (!clear_a || !clear_b || !(eta > 0.0)) return false;
+        rotate_sums(b_in_a_.rotation, out_.b);
+        const BarrierTaylor p = barrier(eta, s_);
+        const Vector3d unit = plane.normal / length;
+        out_.value = p.value + out_.a.value + out_.b.value;
+        gradient_ = out_.b.first - out_.a.first;
+        gradient_.head<3>() -= p.first * unit;
+        out_.hessian = out_.a.second + out_.b.second;
+        out_.hessian.topLeftCorner<3, 3>() +=
+            (p.second + p.first / length) * (unit * unit.transpose()) - p.first / length * Matrix3d::Identity();
+        return std::isfinite(out_.value) && out_.hessian.allFinite();
+    }
+
+    [[nodiscard]] double margin_sum() const { return out_.a.lowest + out_.b.lowest; }
+
+    /// Moves the plane so that the hulls' lowest margins share the gap as `share` says, and balances its length.
+    void rebalance(double share) {
+        const double length = out_.plane.normal.norm(), gap = margin_sum() / length;
+        out_.plane.offset += out_.a.lowest - share * margin_sum();
+        const double scale = (1.0 - balanced_margin(std::min(gap, range()), s_)) / length;
+        out_.plane.normal *= scale;
+        out_.plane.offset *= scale;
+    }
+
+    [[nodiscard]] double range() const { return 2.0 * s_ / (1.0 - s_); }
+
+    bool start_warm(const WarmPlane& warm) {
+        const bool clear = evaluate();
+        if (!(margin_sum() > 0.0)) return false;
+        const auto alike = [](double now, double before) {
+            return now < kMarginChange * before && now * kMarginChange > before;
+        };
+        if (clear &&
+            (out_.value == 0.0 || (alike(out_.a.lowest, warm.lowest_a) && alike(out_.b.lowest, warm.lowest_b))))
+            return true;
+        rebalance(warm.lowest_a / (warm.lowest_a + warm.lowest_b));
+        return evaluate();
+    }
+
+    /// GJK: sets a feasible plane, or finds the hulls apart or touching. True when there is something to minimise.
+    bool start_cold() {
+        out_.searched = true;
+        Gjk gjk(Vector3d(b_in_a_.position));
+        GjkStatus status = GjkStatus::Searching;
+        const auto farthest = [](const HullColumns& hull, const Vector3d& n) {
+            int best = 0;
+            double most = -std::numeric_limits<double>::infinity();
+            for (int m = 0; m < hull.size; ++m) {
+                const double reach = n.x() * hull.x[m] + n.y() * hull.y[m] + n.z() * hull.z[m];
+                if (reach > most) most = reach, best = m;
+            }
+            return hull.point(best);
+        };
+        do {
+            const Vector3d n = gjk.direction();
+            status = gjk.add(farthest(a_, n), b_in_a_ * farthest(b_, -(b_in_a_.rotation.transpose() * n)));
+        } while (status == GjkStatus::Searching && gjk.lower() < range());
+        if (!(gjk.lower() > 0.0)) {
+            out_.status = PairStatus::Touching;
+            return false;
+        }
+        const Vector3d n = gjk.best_direction();
+        const double high_a = n.dot(farthest(a_, n)),
+                     low_b = n.dot(b_in_a_ * farthest(b_, -(b_in_a_.rotation.transpose() * n)));
+        const double gap = low_b - high_a;
+        if (!(gap > 0.0)) {
+            out_.status = PairStatus::Touching;
+            return false;
+        }
+        const bool apart = gap >= kAtRange * range();
+        centre_ = 0.5 * (gjk.closest_a() + gjk.closest_b());
+        const double length = apart ? 1.0 - s_ : 1.0 - balanced_margin(gap, s_);
+        out_.plane = {length * n, length * (n.dot(centre_) - 0.5 * (high_a + low_b))};
+        if (!evaluate()) {
+            out_.status = PairStatus::Touching;
+            return false;
+        }
+        if (apart) out_.value = 0.0;
+        return !apart;
+    }
+
+    /// Newton from a feasible plane with its evaluation. False when it did not converge.
+    bool minimise(double tolerance, int max_iterations) {
+        double last = std::numeric_limits<double>::infinity();
+        for (int iteration = 0; iteration < max_iterations; ++iteration) {
+            if (out_.value <= kNothing) return true;
+            const Vector4d step = -solve_shifted(out_.hessian, gradient_);
+            const double decrement = -gradient_.dot(step);
+            if (!(decrement > tolerance * out_.value) ||
+                (decrement < kStagnation * out_.value && decrement > 0.1 * last)) {
+                out_.value -= 0.5 * std::max(decrement, 0.0);
+                return true;
+            }
+            last = decrement;
+            ++out_.iterations;
+            if (!line_search(step, decrement)) return true;
+        }
+        return false;
+    }
+
+    bool line_search(const Vector4d& step, double decrement) {
+        const Plane from = out_.plane;
+        const double value = out_.value;
+        double t = 1.0;
+        for (int halving = 0; halving < kMaxHalvings; ++halving, t *= 0.5) {
+            out_.plane = {from.normal + t * step.head<3>(), from.offset + t * step[3]};
+            if (evaluate() && out_.value <= value - kArmijo * t * decrement + 1e-14 * value) return true;
+        }
+        out_.plane = from;
+        (void)evaluate();
+        return false;
+    }
+
+    void finish() {
+        out_.centre = centre_;
+        out_.gap = margin_sum() / out_.plane.normal.norm();
+        out_.status = out_.value <= kNothing ? PairStatus::Apart : PairStatus::Active;
+        if (out_.status == PairStatus::Apart) out_.value = 0.0;
+    }
+
+    /// The next search counts from the middle of the loaded vertices, wherever they have slid.
+    void remember(WarmPlane& warm) const {
+        warm = {out_.plane, centre_, out_.a.lowest, out_.b.lowest};
+        if (out_.status != PairStatus::Active || !(out_.a.first[3] < 0.0) || !(out_.b.first[3] < 0.0)) return;
+        const Vector3d shift =
+            0.5 * (out_.a.first.head<3>() / out_.a.first[3] + out_.b.first.head<3>() / out_.b.first[3]);
+        warm.centre += shift;
+        warm.plane.offset += out_.plane.normal.dot(shift);
+    }
+
+    const HullColumns &a_, &b_;
+    const Pose& b_in_a_;
+    double s_;
+    Vector3d centre_ = Vector3d::Zero();
+    Vector4d gradient_ = Vector4d::Zero();
+    HullPairSolution out_;
+};
+
+}  // namespace
+
+bool add_hull(const HullColumns& hull, double side, const Plane& plane, const Vector3d& centre, double s,
+              HullSums& out) {
+    const double nx = side * plane.normal.x(), ny = side * plane.normal.y(), nz = side * plane.normal.z();
+    const double o = side * plane.offset;
+    double lowest = std::numeric_limits<double>::infinity();
+    double value = 0.0, a[4] = {}, q2[10] = {};
+    for (int m = 0; m < hull.size; ++m) {
+        const double x = hull.x[m] - centre.x(), y = hull.y[m] - centre.y(), z = hull.z[m] - centre.z();
+        const double q = nx * x + ny * y + nz * z + o;
+        lowest = std::min(lowest, q);
+        if (!(q < s) || !(q > 0.0)) continue;
+        const BarrierTaylor p = barrier(q, s);
+        value += p.value;
+        a[0] += p.first * x;
+        a[1] += p.first * y;
+        a[2] += p.first * z;
+        a[3] += p.first;
+        const double sx = p.second * x, sy = p.second * y, sz = p.second * z;
+        q2[0] += sx * x;
+        q2[1] += sx * y;
+        q2[2] += sx * z;
+        q2[3] += sx;
+        q2[4] += sy * y;
+        q2[5] += sy * z;
+        q2[6] += sy;
+        q2[7] += sz * z;
+        q2[8] += sz;
+        q2[9] += p.second;
+    }
+    out.lowest = lowest;
+    if (!(lowest > 0.0)) return false;
+    out.value = value;
+    out.first << a[0], a[1], a[2], a[3];
+    out.second << q2[0], q2[1], q2[2], q2[3], q2[1], q2[4], q2[5], q2[6], q2[2], q2[5], q2[7], q2[8], q2[3], q2[6],
+        q2[8], q2[9];
+    return true;
+}
+
+HullPairSolution solve_hull_pair(const HullColumns& a, const HullColumns& b, const Pose& b_in_a, double s,
+                                 double tolerance, WarmPlane& warm) {
+    return PairProblem(a, b, b_in_a, s).solve(tolerance, warm);
+}
+
+}  // namespace farfield::contact::polyhedral
