@@ -65,7 +65,7 @@ TEST_CASE("plane lanes: energy, gradient and Hessian are those of the scalar pla
         PlaneBatch batch = batch_of(planes);
         for (const bool warm : {false, true}) {
             FrictionSum sum;
-            sum.energy = solve_planes(batch, a, b, model, kPlaneTolerance);
+            sum.energy = solve_planes(batch, a, b, model, kPlaneDerivatives);
             add_planes(batch, a, b, model, sum);
             worst_energy = std::max(worst_energy, std::abs(sum.energy / expected.energy - 1.0));
             worst_gradient =
@@ -97,7 +97,7 @@ TEST_CASE("plane lanes: adjoints are those of the scalar planes") {
         const BodyMotion a = random_motion(random, speed, dt), b = random_motion(random, speed, dt);
         const Vector6d twist_a = normal_vector(random, 6), twist_b = normal_vector(random, 6);
         PlaneBatch batch = batch_of(planes);
-        static_cast<void>(solve_planes(batch, a, b, model, kPlaneTolerance));
+        static_cast<void>(solve_planes(batch, a, b, model, kPlaneDerivatives));
         std::vector<PlaneAdjointChunk> chunks;
         PlaneAdjointSums sums;
         planes_vjp(batch, a, b, model, twist_a, twist_b, chunks, sums);
@@ -146,13 +146,13 @@ TEST_CASE("plane lanes: a plane's bits do not depend on its neighbours, its plac
     const BodyMotion a = random_motion(random, 0.1, 0.01), b = random_motion(random, 0.1, 0.01);
     const BodyMotion then = random_motion(random, 0.1, 0.01);
     PlaneBatch all = batch_of(planes);
-    static_cast<void>(solve_planes(all, then, b, model, 1e-9));
-    static_cast<void>(solve_planes(all, a, b, model, kPlaneTolerance));
+    static_cast<void>(solve_planes(all, then, b, model, {.of_energy = 1e-9}));
+    static_cast<void>(solve_planes(all, a, b, model, kPlaneDerivatives));
     for (std::size_t i = 0; i < planes.size(); ++i) {
         std::vector<RandomPlane> some(planes.begin() + static_cast<std::ptrdiff_t>(i), planes.end());
         PlaneBatch fewer = batch_of(i % 2 == 0 ? std::vector{planes[i]} : some);
-        static_cast<void>(solve_planes(fewer, then, b, model, 1e-9));
-        static_cast<void>(solve_planes(fewer, a, b, model, kPlaneTolerance));
+        static_cast<void>(solve_planes(fewer, then, b, model, {.of_energy = 1e-9}));
+        static_cast<void>(solve_planes(fewer, a, b, model, kPlaneDerivatives));
         CHECK(fewer.energy(0) == all.energy(i));
         CHECK(fewer.motion(0).u == all.motion(i).u);
         CHECK(fewer.motion(0).omega == all.motion(i).omega);
@@ -169,9 +169,9 @@ TEST_CASE("plane lanes: idle planes and planes whose points coincide") {
     const RandomPlane plain = random_plane(random, false);
     PlaneBatch alone = batch_of({plain}), both = batch_of({idle, plain}), coincide = batch_of({point});
     FrictionSum one, two, three;
-    one.energy = solve_planes(alone, a, b, model, kPlaneTolerance);
-    two.energy = solve_planes(both, a, b, model, kPlaneTolerance);
-    three.energy = solve_planes(coincide, a, b, model, kPlaneTolerance);
+    one.energy = solve_planes(alone, a, b, model, kPlaneDerivatives);
+    two.energy = solve_planes(both, a, b, model, kPlaneDerivatives);
+    three.energy = solve_planes(coincide, a, b, model, kPlaneDerivatives);
     add_planes(alone, a, b, model, one);
     add_planes(both, a, b, model, two);
     add_planes(coincide, a, b, model, three);

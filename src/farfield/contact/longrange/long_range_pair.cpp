@@ -83,8 +83,8 @@ void LongRange::pair_energy(const Placed& p, bool with_friction, Memory& memory,
     if (!with_friction) return;
     const BodyMotion a = motion(memory.previous[at(p.a)], *p.pose_a, own.mesh_friction.frame.origin_a);
     const BodyMotion b = motion(memory.previous[at(p.b)], *p.pose_b, own.mesh_friction.frame.origin_b);
-    result.friction +=
-        solve_planes(own.mesh_friction.planes, a, b, slip_model(memory.dt, false), options_.energy_tolerance);
+    result.friction += solve_planes(own.mesh_friction.planes, a, b, slip_model(memory.dt, false),
+                                    {.of_energy = options_.energy_tolerance});
 }
 
 void LongRange::pair_derivatives(const Placed& p, double weight, double coefficient, Memory& memory,
@@ -138,7 +138,7 @@ void LongRange::pair_derivatives(const Placed& p, double weight, double coeffici
             const BodyMotion a = motion(memory.previous[at(p.a)], *p.pose_a, own.mesh_friction.frame.origin_a);
             const BodyMotion b = motion(memory.previous[at(p.b)], *p.pose_b, own.mesh_friction.frame.origin_b);
             const SlipModel model = slip_model(memory.dt, false);
-            friction.energy = solve_planes(own.mesh_friction.planes, a, b, model, kPlaneTolerance);
+            friction.energy = solve_planes(own.mesh_friction.planes, a, b, model, kPlaneDerivatives);
             add_planes(own.mesh_friction.planes, a, b, model, friction);
             add_in_pair_order(true, weight * coefficient, friction.gradient, friction.hessian, gradient, block.hessian);
             result.friction += friction.energy;
@@ -209,7 +209,7 @@ void LongRange::pair_vjp(int pair, double coefficient, const std::vector<Vector6
         const BodyMotion b = motion(memory.previous[body_b], memory.scaled[body_b], frame.origin_b);
         if (coefficient == 0.0)  // else the derivatives have done it
             static_cast<void>(
-                solve_planes(own.mesh_friction.planes, a, b, slip_model(memory.dt, false), kPlaneTolerance));
+                solve_planes(own.mesh_friction.planes, a, b, slip_model(memory.dt, false), kPlaneDerivatives));
         mesh_friction_vjp(own, a, b, twist_a, twist_b, scratch, memory.dt, adjoint);
     }
     for_each_half_space(start, [&](std::size_t index, const Facing& facing) {

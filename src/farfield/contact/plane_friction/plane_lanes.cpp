@@ -23,10 +23,10 @@ namespace farfield::contact::HWY_NAMESPACE {
 using PlaneGroup = std::conditional_t<(kLanes < kChunkPlanes), Wide, Real>;
 
 void solve_chunks(PlaneChunk* chunks, size_t count, const PlainMotion (&bodies)[2], const SlipModel& model,
-                  double tolerance) {
+                  const PlaneStop& stop) {
     for (size_t k = 0; k < count; ++k) {
         for (size_t lane = 0; lane < kChunkPlanes; lane += PlaneGroup::kWidth)
-            solve_group<PlaneGroup>(chunks[k], lane, bodies, model, tolerance);
+            solve_group<PlaneGroup>(chunks[k], lane, bodies, model, stop);
     }
 }
 
@@ -138,9 +138,9 @@ void prepare_planes(PlaneBatch& batch) {
 }
 
 double solve_planes(PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
-                    double tolerance) {
+                    const PlaneStop& stop) {
     const PlainMotion bodies[2] = {plain(a), plain(b)};
-    HWY_DYNAMIC_DISPATCH(solve_chunks)(batch.chunks(), batch.num_chunks(), bodies, model, tolerance);
+    HWY_DYNAMIC_DISPATCH(solve_chunks)(batch.chunks(), batch.num_chunks(), bodies, model, stop);
     double energy = 0.0;
     for (std::size_t i = 0; i < batch.size(); ++i) energy += batch.energy(i);
     return energy;

@@ -7,7 +7,7 @@
 /// neighbours. Planes whose loads sum to less than 1e-290 count as idle.
 ///
 /// Usage:   batch.clear(); batch.add(normal, points) ...; prepare_planes(batch);          at the start of a step
-///          solve_planes(batch, a, b, model, tolerance); add_planes(batch, a, b, model, sum);   for every motion of the bodies
+///          solve_planes(batch, a, b, model, stop); add_planes(batch, a, b, model, sum);   for every motion of the bodies
 /// The loads' centroid c is the centre of spin and their radius of gyration the unit of length, so that weighted least squares is a
 /// weighted mean. Each search starts there, displaced by as much as the last one ended away from it.
 #include <array>
@@ -19,8 +19,12 @@
 namespace farfield::contact {
 
 inline constexpr std::size_t kChunkPlanes = 8;
-inline constexpr double kPlaneTolerance =
-    1e-14;  ///< of the smallest possible energy, on the decrement before the last step
+
+/// A search takes its last step where the decrement is below of_energy * energy + of_smallest * the smallest possible energy.
+struct PlaneStop {
+    double of_energy = 0.0, of_smallest = 0.0;
+};
+inline constexpr PlaneStop kPlaneDerivatives{.of_smallest = 1e-14};  ///< good enough for derivatives and adjoints
 
 /// Eight planes, structure of arrays. Row 3 m + c of `position` is coordinate c of point m.
 struct alignas(64) PlaneChunk {
@@ -88,9 +92,9 @@ void prepare_planes(PlaneBatch& batch);
 
 /// Minimises over every plane's motion and returns the sum of energies.
 double solve_planes(PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
-                    double tolerance);
+                    const PlaneStop& stop);
 
-/// After solve_planes with kPlaneTolerance at the same motions: adds derivatives, not the energy.
+/// After solve_planes with kPlaneDerivatives at the same motions: adds derivatives, not the energy.
 void add_planes(const PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
                 FrictionSum& sum);
 

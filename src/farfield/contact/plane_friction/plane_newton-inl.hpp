@@ -23,6 +23,8 @@ using namespace farfield::HWY_NAMESPACE;  // NOLINT: lanes of the same target
 inline constexpr int kMaxPlaneIterations = 60;
 inline constexpr int kMaxPlaneHalvings = 40;
 inline constexpr double kPlaneArmijo = 1e-4, kPlaneNoise = 1e-15;
+inline constexpr double kPlaneFar =
+    1e-4;  // decrement over energy above which Newton's first step is likely to be too long
 inline constexpr double kIdleLoad = 1e-290;  // below, 1 / sum of loads would overflow
 
 template <class R>
@@ -178,6 +180,21 @@ HWY_INLINE Pivots3<R> factorise(const Symmetric3<R>& h) {
     return f;
 }
 
+/// -h^-1 g and its decrement.
+template <class R>
+HWY_INLINE Lane3<R> solve_step(Symmetric3<R> h, const Lane3<R>& g, R& decrement) {
+    const R zero = R::set(0.0), ridge = R::set(1e-12) * ((h.xx + h.yy) + h.zz);  // only steers the iteration
+    h.xx = h.xx + ridge, h.yy = h.yy + ridge, h.zz = h.zz + ridge;
+    const Pivots3<R> f = factorise(h);
+    const R y1 = fnma(f.l10, g.x, g.y), y2 = fnma(f.l21, y1, fnma(f.l20, g.x, g.z));
+    Lane3<R> step;
+    step.z = zero - y2 * f.i2;
+    step.y = fnma(f.l21, step.z, zero - y1 * f.i1);
+    step.x = fnma(f.l20, step.z, fnma(f.l10, step.y, zero - g.x * f.i0));
+    decrement = zero - dot(g, step);
+    return step;
+}
+
 /// Newton step and its decrement. `idle` and `pinned` keep such lanes regular.
 template <class R>
 HWY_INLINE Lane3<R> newton_step(const PlaneLanes<R>& p, const SlipState<R>& state, R idle, R pinned, R& decrement) {
@@ -192,28 +209,46 @@ HWY_INLINE Lane3<R> newton_step(const PlaneLanes<R>& p, const SlipState<R>& stat
         h.xx = h.xx + k.xx, h.xy = h.xy + k.xy, h.yy = h.yy + k.yy, h.xz = h.xz + k.sx, h.yz = h.yz + k.sy;
         h.zz = fma(p.sx[m], k.sx, fma(p.sy[m], k.sy, h.zz));
     }
-    const R ridge = R::set(1e-12) * ((h.xx + h.yy) + h.zz);  // only steers the iteration
-    h.xx = h.xx + ridge, h.yy = h.yy + ridge, h.zz = h.zz + ridge;
-    const Pivots3<R> f = factorise(h);
-    const R y1 = fnma(f.l10, g.x, g.y), y2 = fnma(f.l21, y1, fnma(f.l20, g.x, g.z));
-    Lane3<R> step;
-    step.z = zero - y2 * f.i2;
-    step.y = fnma(f.l21, step.z, zero - y1 * f.i1);
-    step.x = fnma(f.l20, step.z, fnma(f.l10, step.y, zero - g.x * f.i0));
-    decrement = zero - dot(g, step);
-    return step;
+    return solve_step(h, g, decrement);
+}
+
+/// The minimum of sum a |w|^2 / psi with psi held, which lies above e and touches it: e cannot rise. Far from the minimum a better
+/// step than Newton's, which takes kinks for parabolas.
+template <class R>
+HWY_INLINE Lane3<R> reweighted_step(const PlaneLanes<R>& p, const SlipState<R>& state, R idle, R pinned, R& decrement) {
+    const R zero = R::set(0.0);
+    Symmetric3<R> h{idle, zero, zero, idle, zero, pinned + p.stiffness};
+    Lane3<R> g{zero, zero, p.stiffness * state.q.z};
+    for (size_t m = 0; m < 6; ++m) {
+        const R f = p.a[m] * state.r[m], fx = f * state.wx[m], fy = f * state.wy[m];
+        const R kx = f * p.sx[m], ky = f * p.sy[m];
+        g.x = g.x - fx, g.y = g.y - fy;
+        g.z = fnma(fx, p.sx[m], fnma(fy, p.sy[m], g.z));
+        h.xx = h.xx + f, h.yy = h.yy + f, h.xz = h.xz + kx, h.yz = h.yz + ky;
+        h.zz = fma(p.sx[m], kx, fma(p.sy[m], ky, h.zz));
+    }
+    return solve_step(h, g, decrement);
 }
 
 /// Newton with Armijo halving on the lanes of `active`; the others keep their bits. Returns steps taken.
 template <class R>
-HWY_INLINE R minimise(const PlaneLanes<R>& p, typename R::Mask active, R idle, R pinned, double tolerance,
+HWY_INLINE R minimise(const PlaneLanes<R>& p, typename R::Mask active, R idle, R pinned, const PlaneStop& stop,
                       SlipState<R>& state) {
-    const R one = R::set(1.0), enough = R::set(tolerance) * sqrt(p.eps);
+    const R one = R::set(1.0), enough = R::set(stop.of_smallest) * sqrt(p.eps);
     R iterations = R::set(0.0);
     for (int i = 0; i < kMaxPlaneIterations; ++i) {
         R decrement;
-        const Lane3<R> step = keep(active, newton_step(p, state, idle, pinned, decrement));
-        const auto searching = but_not(active, decrement <= enough);
+        Lane3<R> step = newton_step(p, state, idle, pinned, decrement);
+        const auto searching = but_not(active, decrement <= fma(R::set(stop.of_energy), state.value, enough));
+        if (i == 0) {
+            const auto far = searching & (R::set(kPlaneFar) * state.value < decrement);
+            if (!none(far)) {
+                R gentle;
+                step = select(far, reweighted_step(p, state, idle, pinned, gentle), step);
+                decrement = select(far, gentle, decrement);
+            }
+        }
+        step = keep(active, step);
         iterations = iterations + keep(active, one);
         R t = one;
         SlipState<R> trial;
@@ -237,7 +272,7 @@ HWY_INLINE R minimise(const PlaneLanes<R>& p, typename R::Mask active, R idle, R
 /// Lanes [lane, lane + R::kWidth).
 template <class R>
 HWY_NOINLINE void solve_group(PlaneChunk& chunk, size_t lane, const PlainMotion (&bodies)[2], const SlipModel& model,
-                              double tolerance) {
+                              const PlaneStop& stop) {
     PlaneLanes<R> p;
     load_problem(chunk, lane, bodies, model, p);
     const R zero = R::set(0.0), share = R::load(&chunk.share[lane]), pinned = R::load(&chunk.pinned[lane]);
@@ -246,7 +281,7 @@ HWY_NOINLINE void solve_group(PlaneChunk& chunk, size_t lane, const PlainMotion 
     SlipState<R> state;
     state.q = start + load_row3<R>(chunk.offset, lane);
     complete(p, state);
-    const R iterations = minimise(p, rubs, select(rubs, zero, R::set(1.0)), pinned, tolerance, state);
+    const R iterations = minimise(p, rubs, select(rubs, zero, R::set(1.0)), pinned, stop, state);
     const Lane3<R> offset = state.q - start;
     state.q.x.store(&chunk.motion[0][lane]), state.q.y.store(&chunk.motion[1][lane]);
     state.q.z.store(&chunk.motion[2][lane]);
