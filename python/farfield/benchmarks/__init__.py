@@ -15,4 +15,10 @@ BENCHMARKS = (
         "farfield.benchmarks.billiards",
         "contact of sixteen balls against brute force and the IPC Toolkit; a whole step and its vjp",
     ),
+    ("grids", "farfield.benchmarks.grids", "contact of two parallel square grids: growth with the number of triangles"),
+    (
+        "filter",
+        "farfield.benchmarks.filter",
+        "the collision filter against the IPC Toolkit's AdditiveCCD on racks of balls",
+    ),
 )
