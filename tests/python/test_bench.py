@@ -8,7 +8,8 @@ import pytest
 
 import farfield as ff
 from farfield import cli
-from farfield.benchmarks import BENCHMARKS, billiards, books, racks, step
+from farfield.benchmarks import BENCHMARKS, billiards, books, grids, racks, step
+from farfield.benchmarks import filter as filter_benchmark
 from farfield.benchmarks.measure import Check, result_hash, take_turns
 
 
@@ -95,11 +96,48 @@ def test_billiards_has_the_promised_keys():
     pytest.importorskip("ipctk")
     result = billiards.run(silent, sizes=(32,), repeats=1, steps=1, brute=False)
     row = result["rows"][0]
-    expected = {"triangles", "longrange_ms", "brute_ms", "ipc_ms", "step_ms", "vjp_ms", "hash"}
+    expected = {"triangles", "longrange_ms", "brute_ms", "ipc_ms", "step_ms", "step_two_threads_ms", "vjp_ms", "hash"}
     assert expected <= set(row)
     assert row["longrange_ms"] > 0.0
     assert row["ipc_ms"] > 0.0
     assert "exponent" in result
+
+
+def test_grids_are_parallel_squares_of_the_right_size():
+    for triangles in (8, 32):
+        vertices, faces = grids.grid(round((triangles // 2) ** 0.5))
+        a, b, c = (vertices[faces[:, k]] for k in range(3))
+        normals = np.cross(b - a, c - a)
+        assert len(faces) == triangles
+        assert np.array_equal(normals, np.tile([0.0, 0.0, 1.0], (triangles, 1)))  # half a unit square each
+    result = grids.run(silent, sizes=(8, 32), repeats=1, blends=(0.5,))
+    assert [row["triangles"] for row in result["rows"]] == [8, 32]
+    assert set(result["exponents"]) == {"default", "cold", "blend 0.5"}
+    assert result["checks"][0].bound == 1.05
+    with pytest.raises(ValueError, match="twice a square"):
+        grids.scene(30)
+
+
+def test_the_filter_certifies_about_as_much_as_its_peer():
+    pytest.importorskip("ipctk")
+    result = filter_benchmark.run(silent, sizes=(32,), motions=12, peer_motions=6, repeats=1)
+    assert [row["motions"] for row in result["rows"]] == ["random", "axis"]
+    for row in result["rows"]:
+        assert row["count"] == 6
+        assert 0.0 < row["filter_us"] <= row["worst_us"]
+        assert row["fraction"] == pytest.approx(row["ipc_fraction"], rel=0.3)
+
+
+def test_filter_motions_are_as_long_as_they_should_be():
+    moves = filter_benchmark.random_motions(5, 1).reshape(5, 16, 2, 3)
+    lengths = np.linalg.norm(moves, axis=-1)
+    np.testing.assert_allclose(lengths[:, :-1, 0], 2e-3)
+    np.testing.assert_allclose(lengths[:, -1, 0], 2e-2)
+    np.testing.assert_allclose(lengths[:, :, 1], 0.02)
+    moves = filter_benchmark.axis_motions(8, 2).reshape(8, 16, 6)
+    assert np.array_equal(np.sum(moves != 0.0, axis=-1), np.ones((8, 16)))
+    assert np.all(np.abs(moves).max(axis=-1) == 5e-3)
+    assert np.array_equal(moves[4], np.tile(moves[4, 0], (16, 1)))
 
 
 def test_racked_balls_are_as_far_apart_as_they_should_be():

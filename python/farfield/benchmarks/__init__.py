@@ -25,4 +25,10 @@ BENCHMARKS = (
         "farfield.benchmarks.chains",
         "four rotating chains of convex links: cost of a step against their number, per contact model",
     ),
+    ("grids", "farfield.benchmarks.grids", "contact of two parallel square grids: growth with the number of triangles"),
+    (
+        "filter",
+        "farfield.benchmarks.filter",
+        "the collision filter against the IPC Toolkit's AdditiveCCD on racks of balls",
+    ),
 )

@@ -14,7 +14,6 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Corners = Eigen::Matrix<int, Eigen::Dynamic, 3, Eigen::RowMajor>;
 
-constexpr int kBlock = 64;          // points whose supports are taken together
 constexpr int kFrameTriangles = 8;  // largest triangles whose frames are tried
 constexpr int kSphereIterations = 100;
 constexpr double kConvexTolerance = 1e-9;  // of the size
@@ -121,30 +120,6 @@ void tight_sphere(const std::vector<Vector3d>& points, const std::vector<int>& m
 }
 
 }  // namespace
-
-double PointColumns::support(const Vector3d& n) const {
-    using Column = Eigen::Map<const Eigen::ArrayXd>;
-    return (n.x() * Column(x, size) + n.y() * Column(y, size) + n.z() * Column(z, size)).maxCoeff();
-}
-
-double PointColumns::support(const Vector3d& n, int& index) const {
-    // Values of a block first (a plain vector loop), its maximum, and only where that wins a search for the index.
-    using Column = Eigen::Map<const Eigen::ArrayXd>;
-    Eigen::Array<double, Eigen::Dynamic, 1, 0, kBlock, 1> values;
-    double best = -std::numeric_limits<double>::infinity();
-    index = 0;
-    for (int first = 0; first < size; first += kBlock) {
-        const int count = std::min(kBlock, size - first);
-        values = n.x() * Column(x + first, count) + n.y() * Column(y + first, count) + n.z() * Column(z + first, count);
-        const double largest = values.maxCoeff();
-        if (!(largest > best)) continue;
-        best = largest;
-        int k = 0;
-        while (values[k] != largest) ++k;
-        index = first + k;
-    }
-    return best;
-}
 
 PointColumns CollisionShape::columns(const Columns& source, int first, int size) {
     return {source[0].data() + first, source[1].data() + first, source[2].data() + first, size};

@@ -11,24 +11,11 @@
 #include <array>
 #include <vector>
 
+#include "farfield/geometry/point_columns.hpp"
 #include "farfield/geometry/triangle_mesh.hpp"
 #include "farfield/math/pose.hpp"
 
 namespace farfield {
-
-/// Points as three columns, so that supports are plain vector loops.
-struct PointColumns {
-    const double* x = nullptr;
-    const double* y = nullptr;
-    const double* z = nullptr;
-    int size = 0;
-
-    [[nodiscard]] Eigen::Vector3d point(int i) const { return {x[i], y[i], z[i]}; }
-    /// Largest n . p.
-    [[nodiscard]] double support(const Eigen::Vector3d& n) const;
-    /// The same, naming the first point that attains it.
-    [[nodiscard]] double support(const Eigen::Vector3d& n, int& index) const;
-};
 
 class CollisionShape {
  public:
