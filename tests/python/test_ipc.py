@@ -51,7 +51,9 @@ def rotation(q: np.ndarray) -> np.ndarray:
 
 
 def placed_vertices(meshes: list[ff.TriangleMesh], q: np.ndarray) -> np.ndarray:
-    return np.vstack([m.vertices @ rotation(q[7 * k + 3 : 7 * k + 7]).T + q[7 * k : 7 * k + 3] for k, m in enumerate(meshes)])
+    return np.vstack(
+        [m.vertices @ rotation(q[7 * k + 3 : 7 * k + 7]).T + q[7 * k : 7 * k + 3] for k, m in enumerate(meshes)]
+    )
 
 
 def cross_matrix(v: np.ndarray) -> np.ndarray:
@@ -86,9 +88,9 @@ class Peer:
                 arm, force, at = x[i] - q[7 * body : 7 * body + 3], gradient[i], 6 * body
                 jacobian[3 * i : 3 * i + 3, at : at + 3] = np.eye(3)
                 jacobian[3 * i : 3 * i + 3, at + 3 : at + 6] = -cross_matrix(arm)
-                curvature[at + 3 : at + 6, at + 3 : at + 6] += (
-                    0.5 * (np.outer(force, arm) + np.outer(arm, force)) - force @ arm * np.eye(3)
-                )
+                curvature[at + 3 : at + 6, at + 3 : at + 6] += 0.5 * (
+                    np.outer(force, arm) + np.outer(arm, force)
+                ) - force @ arm * np.eye(3)
             start += count
         return jacobian.T @ gradient.ravel(), jacobian.T @ hessian @ jacobian + curvature
 

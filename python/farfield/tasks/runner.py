@@ -186,7 +186,14 @@ def _progress(run: Run, quiet: bool) -> Iterator:
     done = run.iterations if frames is None else run.driver.frame
     unit = "it" if frames is None else "frame"
     with tqdm(
-        total=total, initial=done, unit=unit, desc=run.task.name, file=sys.stderr, disable=quiet, leave=False
+        total=total,
+        initial=done,
+        unit=unit,
+        desc=run.task.name,
+        file=sys.stderr,
+        disable=quiet,
+        leave=False,
+        dynamic_ncols=True,
     ) as bar:
 
         def show(row: dict) -> None:
