@@ -78,4 +78,3 @@ def decompose(
             out.shapes = [*out.shapes, shape.replace(name=f"{shape.name}.{k}", mesh=mesh, collides=True)]
         out.replace_shape(index, collides=False)
     return out
-

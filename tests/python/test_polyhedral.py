@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -61,9 +62,7 @@ def test_block_comes_to_rest_within_the_range_and_loses_no_weight():
     model = ff.build_model(block_on_ground())
     contact = ff.Polyhedral(range=0.01)
     parameters = model.default_parameters()
-    trajectory = ff.rollout(
-        model, parameters, model.default_state(), np.zeros((200, 0)), dt=DT, contact=contact
-    )
+    trajectory = ff.rollout(model, parameters, model.default_state(), np.zeros((200, 0)), dt=DT, contact=contact)
     assert trajectory.converged
     assert min(report.min_gap for report in trajectory.reports) > 0.0
     rest = trajectory.state(-1)
@@ -105,7 +104,11 @@ def test_overlapping_hulls_of_a_concave_mesh_ask_for_a_decomposition():
     model = ff.build_model(scene)
     with pytest.raises(ValueError, match="intersect"):
         ff.rollout(
-            model, model.default_parameters(), model.default_state(), np.zeros((1, 0)), contact=ff.Polyhedral(range=0.01)
+            model,
+            model.default_parameters(),
+            model.default_state(),
+            np.zeros((1, 0)),
+            contact=ff.Polyhedral(range=0.01),
         )
     parts = ff.build_model(decompose(scene))
     assert len(parts.default_parameters().hull_vertices) > len(model.default_parameters().hull_vertices)
@@ -181,7 +184,7 @@ def test_gradient_by_design_over_a_hundred_steps(mass):
     for h in (2e-5, 1e-5, 5e-6):
         near, far = loss(h) - loss(-h), loss(2 * h) - loss(-2 * h)
         estimates.append((8.0 * near - far) / (12.0 * h))
-    noise = min(abs(a - b) for a, b in zip(estimates, estimates[1:], strict=False))
+    noise = min(abs(a - b) for a, b in itertools.pairwise(estimates))
     assert noise < 1e-3 * abs(analytic)
     assert min(abs(value - analytic) for value in estimates) < 1e-5 * abs(analytic) + noise
     assert trajectory.q[-1, 7] > start.q[7] + 0.005  # the other block was pushed

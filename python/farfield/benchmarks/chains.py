@@ -7,6 +7,8 @@ Per step: the whole rollout divided by its steps. Columns: every contact model o
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from farfield.benchmarks.measure import Check, Timing, result_hash, take_turns
@@ -70,12 +72,13 @@ def run(progress) -> dict:
         for name, contact in (("none", None), *contacts.items()):
             lead = ff.rollout(model, parameters, state, controls[: 3 * STEPS], dt=DT, contact=contact, tolerance=1e-6)
             if not lead.converged:
-                raise RuntimeError(f"bench chains: {name}, {links} links: step {len(lead.reports) - 1} did not converge")
+                raise RuntimeError(
+                    f"bench chains: {name}, {links} links: step {len(lead.reports) - 1} did not converge"
+                )
             start = lead.state(-1)
 
-            def roll(contact=contact, start=start):
-                return ff.rollout(model, parameters, start, controls[3 * STEPS :], dt=DT, contact=contact, tolerance=1e-6)
-
+            tail = controls[3 * STEPS :]
+            roll = partial(ff.rollout, model, parameters, start, tail, dt=DT, contact=contact, tolerance=1e-6)
             last = roll()
             key = f"{name}, {links} links"
             hashes[key] = result_hash([last.q])
@@ -95,7 +98,12 @@ def run(progress) -> dict:
         for name, rows in columns.items():
             rows[-1]["step_seconds"] = found[f"{name}, {links} links"].minimum
     checks = [
-        Check("polyhedral: every rollout converged", float(all(row["converged"] for row in columns["polyhedral"])), ">=", 1.0)
+        Check(
+            "polyhedral: every rollout converged",
+            float(all(row["converged"] for row in columns["polyhedral"])),
+            ">=",
+            1.0,
+        )
     ]
     if "ipc" in columns:
         for ours, theirs in zip(columns["polyhedral"], columns["ipc"], strict=True):
