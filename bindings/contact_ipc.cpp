@@ -49,8 +49,7 @@ class IpcModel : public ContactModel {
         forward_kinematics(model, model.default_parameters(), model.default_state().q, kinematics);
         options.range = range_ ? *range_ : contact::ipc::automatic_range(model.collision(), kinematics.poses);
         if (options.scale.empty())
-            options.scale =
-                contact::ipc::automatic_scale(model.collision(), model.default_parameters(), options.range);
+            options.scale = contact::ipc::automatic_scale(model.collision(), model.default_parameters(), options.range);
         return std::make_shared<const contact::ipc::Ipc>(model.collision(), options);
     }
 
@@ -90,8 +89,7 @@ void bind_contact_ipc(nb::module_& m) {
         "Its weight [J] and friction coefficients are in Parameters, to be differentiated by.")
         .def(
             "__init__",
-            [](IpcModel* self, std::optional<double> range, std::vector<double> scale, double slip_speed,
-               int threads) {
+            [](IpcModel* self, std::optional<double> range, std::vector<double> scale, double slip_speed, int threads) {
                 IpcOptions options{.range = range.value_or(1.0),
                                    .scale = std::move(scale),
                                    .slip_speed = slip_speed,
@@ -114,15 +112,14 @@ void bind_contact_ipc(nb::module_& m) {
         .def(
             "__init__",
             [](IpcGlobalModel* self, double length_scale, double slip_speed, int threads) {
-                IpcOptions options{.form = Form::Global,
-                                   .length_scale = length_scale,
-                                   .slip_speed = slip_speed,
-                                   .threads = threads};
+                IpcOptions options{
+                    .form = Form::Global, .length_scale = length_scale, .slip_speed = slip_speed, .threads = threads};
                 validate(options, 0);
                 new (self) IpcGlobalModel(std::move(options));
             },
             nb::kw_only(), "length_scale"_a = 1.0, "slip_speed"_a = 1e-3, "threads"_a = 1,
-            "length_scale [m]: the unit of d. slip_speed: smoothing of friction [m/s]. threads: body pairs in parallel, "
+            "length_scale [m]: the unit of d. slip_speed: smoothing of friction [m/s]. threads: body pairs in "
+            "parallel, "
             "same bits\n"
             "for any number.");
 }

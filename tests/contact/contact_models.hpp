@@ -26,7 +26,8 @@ struct ContactCase {
 
 inline std::ostream& operator<<(std::ostream& out, const ContactCase& model) { return out << model.name; }
 
-inline constexpr double kTestRange = 0.4;  ///< of models that have one: more than the gaps of the scenes in these tests [m]
+inline constexpr double kTestRange =
+    0.4;  ///< of models that have one: more than the gaps of the scenes in these tests [m]
 
 inline const std::vector<ContactCase>& contact_cases() {
     static const std::vector<ContactCase> cases = {

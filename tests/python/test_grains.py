@@ -123,7 +123,7 @@ def test_leaning_blocks_fall_as_theory_says(name):
 
 
 def small_silo(**options):
-    return silo.build(shape="octagon", opening=9.0, grains=160, settle=0.2, seconds=0.6, maps=COARSE, **options)
+    return silo.build(shape="octagon", opening=9.0, grains=160, settle=0.2, seconds=0.9, maps=COARSE, **options)
 
 
 def test_silo_discharges_and_resumes_exactly(tmp_path):

@@ -26,8 +26,8 @@ class MapOptions:
     """
 
     back_end: str = "table"
-    theta: int = 96
-    space: int = 96
+    theta: int = 128
+    space: int = 128
     labels: str = "exact"
     layers: int = 5
     width: int = 64

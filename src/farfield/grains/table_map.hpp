@@ -22,8 +22,8 @@ enum class LabelMode {
 };
 
 struct TableOptions {
-    int theta = 96;  ///< slices per full turn; divided by the symmetry of B, but at least 12
-    int space = 96;  ///< nodes along X and along Y
+    int theta = 128;  ///< slices per full turn; divided by the symmetry of B, but at least 12
+    int space = 128;  ///< nodes along X and along Y
     LabelMode labels = LabelMode::Exact;
 };
 void validate(const TableOptions& options);

@@ -184,10 +184,9 @@ TEST_CASE("ipc: derivatives on both sides of the limit of parallel edges, and ne
     Random random(73);
     Worst worst;
     // two edges along x, everything else out of range
-    const CollisionGeometry geometry =
-        make_geometry({triangle({-0.5, 0.0, 0.0}, {0.5, 0.0, 0.0}, {0.0, 0.1, 0.9}),
-                       triangle({-0.6, 0.0, 0.0}, {0.4, 0.0, 0.0}, {0.0, -0.1, -0.9})},
-                      false);
+    const CollisionGeometry geometry = make_geometry({triangle({-0.5, 0.0, 0.0}, {0.5, 0.0, 0.0}, {0.0, 0.1, 0.9}),
+                                                      triangle({-0.6, 0.0, 0.0}, {0.4, 0.0, 0.0}, {0.0, -0.1, -0.9})},
+                                                     false);
     const Ipc model(geometry, {.range = 0.1, .slip_speed = 0.05});
     const double limit = std::asin(std::sqrt(1e-3));
     for (const double angle : {0.99 * limit, 1.01 * limit, 0.5 * limit, 0.1 * limit, 1.5 * limit}) {

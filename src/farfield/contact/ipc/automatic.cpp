@@ -11,9 +11,9 @@ namespace farfield::contact::ipc {
 namespace {
 
 constexpr double kShareOfScene = 1e-2;
-constexpr double kTerms = 4.0;              // that carry a body
-constexpr double kStandardGravity = 9.81;   // where there is none
-constexpr double kRestingPlace = 0.5;       // in units of the range
+constexpr double kTerms = 4.0;             // that carry a body
+constexpr double kStandardGravity = 9.81;  // where there is none
+constexpr double kRestingPlace = 0.5;      // in units of the range
 
 }  // namespace
 

@@ -54,9 +54,9 @@ class Search {
         if (spheres > cutoff_) return spheres;
         const Vector3d between = pose_ * n.box_centre - m.box_centre;
         const double by_a = (between.cwiseAbs() - m.box_half - spread_ * n.box_half).maxCoeff();
-        const double by_b = ((pose_.rotation.transpose() * between).cwiseAbs() - n.box_half -
-                             spread_.transpose() * m.box_half)
-                                .maxCoeff();
+        const double by_b =
+            ((pose_.rotation.transpose() * between).cwiseAbs() - n.box_half - spread_.transpose() * m.box_half)
+                .maxCoeff();
         return std::max({spheres, by_a, by_b});
     }
 

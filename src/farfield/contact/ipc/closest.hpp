@@ -10,11 +10,11 @@
 namespace farfield::contact::ipc {
 
 struct Closest {
-    Eigen::Vector3d a, b;      ///< on the features of bodies A and B
-    double squared = 0.0;      ///< |a - b|^2
-    int free = 0;              ///< number of parameters
-    Eigen::Vector3d da[2];     ///< by each parameter: derivative of a
-    Eigen::Vector3d db[2];     ///< and of b; that of a body to which the parameter does not belong is zero
+    Eigen::Vector3d a, b;   ///< on the features of bodies A and B
+    double squared = 0.0;   ///< |a - b|^2
+    int free = 0;           ///< number of parameters
+    Eigen::Vector3d da[2];  ///< by each parameter: derivative of a
+    Eigen::Vector3d db[2];  ///< and of b; that of a body to which the parameter does not belong is zero
 };
 
 inline constexpr double kParallelLimit = 1e-3;  ///< of the mollifier, in |ea|^2 |eb|^2

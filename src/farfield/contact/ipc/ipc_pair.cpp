@@ -108,9 +108,8 @@ void Ipc::pair_derivatives(const Placed& p, double weight, double coefficient, c
     Vector12d gradient = Vector12d::Zero();
     for_each_half_space(p, [&](const Facing& facing) {
         MotionSum sum;
-        const Nearest seen = for_each_height(facing, [&](const Vector3d& x, double z) {
-            add_height(barrier_, facing.local_normal, x, z, sum);
-        });
+        const Nearest seen = for_each_height(
+            facing, [&](const Vector3d& x, double z) { add_height(barrier_, facing.local_normal, x, z, sum); });
         result.finite = result.finite && seen.finite;
         block.gap = std::min(block.gap, seen.gap);
         if (!result.finite || sum.value == 0.0) return;
@@ -180,8 +179,8 @@ void Ipc::pair_friction_vjp(const Placed& p, const Slip& slip, const Vector6d& t
         const auto back = [&](const Vector3d& local, double z) {
             const Vector3d x = facing.placed->rotation * local + shift, foot = x - z * n;
             const BarrierTaylor b = barrier_.taylor(z * z);
-            const SlipAdjoint adjoint = slip_vjp({first ? x : foot, first ? foot : x, n, -2.0 * z * b.first}, slip,
-                                                 twist_a, twist_b);
+            const SlipAdjoint adjoint =
+                slip_vjp({first ? x : foot, first ? foot : x, n, -2.0 * z * b.first}, slip, twist_a, twist_b);
             add(adjoint);
             const Vector3d &x_bar = first ? adjoint.a : adjoint.b, &foot_bar = first ? adjoint.b : adjoint.a;
             const double z_bar = -n.dot(foot_bar) - adjoint.load * (2.0 * b.first + 4.0 * z * z * b.second);

@@ -27,7 +27,7 @@ void add_slip(const LaggedContact& contact, const Slip& slip, FrictionSum& sum);
 /// Derivatives of phi = twist_a . dD/d(v, w)_a + twist_b . dD/d(v, w)_b by everything lagged.
 struct SlipAdjoint {
     double phi = 0.0, load = 0.0;
-    Eigen::Vector3d a, b, normal;  ///< poses at the start held
+    Eigen::Vector3d a, b, normal;     ///< poses at the start held
     Vector6d previous_a, previous_b;  ///< by the poses at the start, a, b and normal held
 };
 [[nodiscard]] SlipAdjoint slip_vjp(const LaggedContact& contact, const Slip& slip, const Vector6d& twist_a,

@@ -34,8 +34,8 @@ struct Shape {
 /// A shape in the world.
 struct PlacedShape {
     Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();  ///< from the tree's frame to world axes
-    Eigen::Vector3d origin = Eigen::Vector3d::Zero();        ///< of the tree's frame, from the body's origin, world axes
-    Eigen::Vector3d center = Eigen::Vector3d::Zero();        ///< of the bounding sphere, from the body's origin, world axes
+    Eigen::Vector3d origin = Eigen::Vector3d::Zero();  ///< of the tree's frame, from the body's origin, world axes
+    Eigen::Vector3d center = Eigen::Vector3d::Zero();  ///< of the bounding sphere, from the body's origin, world axes
 };
 [[nodiscard]] PlacedShape place(const Shape& shape, const Eigen::Matrix3d& rotation);
 
