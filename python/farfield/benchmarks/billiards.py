@@ -149,8 +149,6 @@ def run(progress, *, sizes=SIZES, repeats: int = REPEATS, steps: int = STEPS, br
         checks.append(Check(f"{last['triangles']} triangles: brute force / long range", ratio, ">=", BRUTE_RATIO))
     note = f"{BALLS * last['triangles']} triangles; one thread {last['step_ms']:.3g} of CPU, {last['step_wall_ms']:.3g} of wall time"
     two = last["step_two_threads_ms"] if (os.cpu_count() or 1) >= 2 else None
-    checks.append(
-        Check(f"step on two threads [ms], {last['triangles']} triangles per ball", two, "<=", STEP_MS, note)
-    )
+    checks.append(Check(f"step on two threads [ms], {last['triangles']} triangles per ball", two, "<=", STEP_MS, note))
     checks.append(Check("vjp / step", last["vjp_ms"] / last["step_ms"], "<=", VJP_RATIO))
     return {"timings": timings, "checks": checks, "hashes": hashes, "rows": rows, "exponent": exponent}

@@ -34,9 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--friction", type=float, metavar="MU", help="friction coefficient")
     parser.add_argument("--seed", type=int, metavar="N", help="random start (default: 0)")
     parser.add_argument("--threads", type=positive_int, metavar="N", help="default: FARFIELD_THREADS, or all cores")
-    parser.add_argument("--map", default="table", metavar="M", help="contact map: table, exact or network (default: table)")
-    parser.add_argument("--theta", type=positive_int, default=128, metavar="N", help="table slices per turn (default: 128)")
-    parser.add_argument("--space", type=positive_int, default=128, metavar="N", help="table nodes per axis (default: 128)")
+    parser.add_argument(
+        "--map", default="table", metavar="M", help="contact map: table, exact or network (default: table)"
+    )
+    parser.add_argument(
+        "--theta", type=positive_int, default=128, metavar="N", help="table slices per turn (default: 128)"
+    )
+    parser.add_argument(
+        "--space", type=positive_int, default=128, metavar="N", help="table nodes per axis (default: 128)"
+    )
     parser.add_argument("--network", default="5x64", metavar="LxW", help="hidden layers and width (default: 5x64)")
     parser.add_argument("--training-steps", type=positive_int, default=25_000, metavar="N", help="default: 25000")
     parser.add_argument("--paper-network", action="store_true", help="ReLU on the raw angle, for replication")
@@ -124,7 +130,9 @@ def train(args: argparse.Namespace) -> int:
     if args.json:
         print(dump_json({"maps": rows, "folder": str(cache_folder())}))
     if not args.quiet:
-        _print_table(f"{len(rows)} contact maps", rows, ("a", "b", "map", "rmse", "normal_median", "normal_p90", "cached"))
+        _print_table(
+            f"{len(rows)} contact maps", rows, ("a", "b", "map", "rmse", "normal_median", "normal_p90", "cached")
+        )
     return 0
 
 
@@ -237,7 +245,9 @@ def _block_pictures(folder, test, outcomes) -> None:
     walls = [system.wall(k) for k in range(len(system.state()["walls"]))]
     longest = max(len(o.poses) for o in outcomes)
     # The three blocks in one picture, in different colours.
-    frames = np.stack([np.vstack([o.poses, np.repeat(o.poses[-1:], longest - len(o.poses), axis=0)]) for o in outcomes], 1)
+    frames = np.stack(
+        [np.vstack([o.poses, np.repeat(o.poses[-1:], longest - len(o.poses), axis=0)]) for o in outcomes], 1
+    )
     low, high = frames[..., :2].min(axis=(0, 1)) - 1.0, frames[..., :2].max(axis=(0, 1)) + 1.0
     view = ((float(low[0]), float(high[0])), (float(low[1]), float(high[1])))
     count = len(outcomes)
