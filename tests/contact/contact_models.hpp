@@ -22,6 +22,7 @@ struct ContactCase {
     std::function<std::unique_ptr<contact::ContactPotential>(const CollisionGeometry&, const ModelOptions&)> make;
     bool far = true;              ///< acts at every distance
     bool balanced_torque = true;  ///< of friction, exactly; otherwise only up to the gap times the force
+    bool smooth = true;  ///< twice differentiable; otherwise the Hessian jumps where the nearest feature changes
 };
 
 inline std::ostream& operator<<(std::ostream& out, const ContactCase& model) { return out << model.name; }
@@ -37,21 +38,21 @@ inline const std::vector<ContactCase>& contact_cases() {
                  geometry, contact::longrange::LongRangeOptions{
                                .slip_speed = o.slip_speed, .energy_tolerance = 1e-12, .threads = o.threads});
          },
-         true, true},
+         true, true, true},
         {"ipc",
          [](const CollisionGeometry& geometry, const ModelOptions& o) {
              return std::make_unique<contact::ipc::Ipc>(
                  geometry,
                  contact::ipc::IpcOptions{.range = kTestRange, .slip_speed = o.slip_speed, .threads = o.threads});
          },
-         false, false},
+         false, false, false},
         {"ipc-global",
          [](const CollisionGeometry& geometry, const ModelOptions& o) {
              return std::make_unique<contact::ipc::Ipc>(
                  geometry, contact::ipc::IpcOptions{
                                .form = contact::ipc::Form::Global, .slip_speed = o.slip_speed, .threads = o.threads});
          },
-         true, false},
+         true, false, false},
     };
     return cases;
 }

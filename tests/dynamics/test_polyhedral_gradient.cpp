@@ -156,7 +156,7 @@ TEST_CASE("polyhedral gradient: a hundred steps by vertices, attachments, masses
     Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> shift = 0.0 * e.parameters.attachment;
     shift.row(1) = normal_vector(random, 3).transpose();
     shift.row(2) = normal_vector(random, 3).transpose();
-    check("attachments", g.parameters.attachment.cwiseProduct(shift).sum(), 1e-4,
+    check("attachments", g.parameters.attachment.cwiseProduct(shift).sum(), 1e-5,
           [&](Parameters& p, double h) { p.attachment += h * shift; });
     check("masses", g.parameters.moments.cwiseProduct(e.parameters.moments).sum(), 1e-4,
           [&](Parameters& p, double h) { p.moments *= 1.0 + h; });

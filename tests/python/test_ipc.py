@@ -70,8 +70,7 @@ class Peer:
         faces = np.vstack([np.asarray(meshes[0].triangles), np.asarray(meshes[1].triangles) + self.count[0]])
         rest = placed_vertices(meshes, q)
         self.mesh = ipctk.CollisionMesh(rest, ipctk.edges(faces), faces)
-        first = self.count[0]
-        self.mesh.can_collide = lambda i, j: (i < first) != (j < first)
+        self.mesh.can_collide = ipctk.make_vertex_patches_filter(np.repeat([0, 1], self.count).astype(np.int32))
         self.barrier = ipctk.BarrierPotential(RANGE, 1.0)
 
     def collisions(self, x: np.ndarray) -> ipctk.NormalCollisions:

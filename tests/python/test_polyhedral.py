@@ -116,7 +116,7 @@ def test_overlapping_hulls_of_a_concave_mesh_ask_for_a_decomposition():
         parts, parts.default_parameters(), parts.default_state(), np.zeros((5, 0)), contact=ff.Polyhedral(range=0.01)
     )
     assert trajectory.converged
-    copy = ff.model_from_bytes(ff.model_to_bytes(parts))[0]
+    copy = ff.model_from_bytes(ff.model_to_bytes(parts, parts.default_parameters()))[0]
     assert np.array_equal(copy.default_parameters().hull_vertices, parts.default_parameters().hull_vertices)
 
 

@@ -92,7 +92,8 @@ void check_all(const Ipc& model, const Poses& poses, double scale, Random& rando
                 return sum;
             },
             stacked(back.previous_wrench), ladder, random);
-        CHECK_MESSAGE(previous.passes(5e-6), previous);
+        const bool apart = back.friction.isZero(0.0);  // nothing rubs outside the range
+        CHECK_MESSAGE((apart ? previous.numeric == 0.0 : previous.passes(5e-6)), previous);
         worst.previous = std::max(worst.previous, previous.error);
     }
 }
@@ -109,7 +110,7 @@ TEST_CASE("ipc: barriers and their derivatives, to the switch and far away") {
             CHECK(t.value > 0.0);
             CHECK(t.first < 0.0);
             CHECK(t.second > 0.0);
-            const double h = 1e-5 * std::min(s, 0.09 - s);
+            const double h = 1e-5 * (form == Form::Clamped ? std::min(s, 0.09 - s) : s);  // only one has a switch
             const BarrierTaylor plus = barrier.taylor(s + h), minus = barrier.taylor(s - h);
             CHECK((plus.value - minus.value) / (2.0 * h) == doctest::Approx(t.first).epsilon(1e-6));
             CHECK((plus.first - minus.first) / (2.0 * h) == doctest::Approx(t.second).epsilon(1e-6));

@@ -1,6 +1,6 @@
 """C++ core of farfield."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import enum
 import os
 from typing import Annotated
@@ -1007,6 +1007,68 @@ class LongRange(ContactModel):
         brute_force: all pairs of triangles, no hierarchy.
         """
 
+class Ipc(ContactModel):
+    """
+    Incremental potential contact: a barrier between vertices and triangles, and between edges, nearer than a range.
+
+    Its weight [J] and friction coefficients are in Parameters, to be differentiated by.
+    """
+
+    def __init__(self, *, range: float | None = None, scale: Sequence[float] = [], slip_speed: float = 0.001, threads: int = 1) -> None:
+        """
+        range [m]: where contact begins; None = a hundredth of the scene's size. scale: factor of the weight, per contact pair or
+        one for all; empty = at the default weight four terms at half the range carry the lighter body of a pair.
+        slip_speed: smoothing of friction [m/s]. threads: body pairs in parallel, same bits for any number.
+        """
+
+class IpcGlobal(ContactModel):
+    """
+    The pairs of features of Ipc with 12 (1 + d^-1/2)^2 - 12 instead of the clamped barrier: never zero, but not smooth.
+
+    Brute force over all pairs; refused above 2,000 triangles.
+    """
+
+    def __init__(self, *, length_scale: float = 1.0, slip_speed: float = 0.001, threads: int = 1) -> None:
+        """
+        length_scale [m]: the unit of d. slip_speed: smoothing of friction [m/s]. threads: body pairs in parallel, same bits
+        for any number.
+        """
+
+def hull_moments(model: Model, parameters: Parameters, *, mass: str = 'solid') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
+    """
+    Parameters.moments that follow from Parameters.hull_vertices, shape (num_bodies, 10).
+
+    mass: 'solid' (uniform density, each body's mass constant), 'density' (uniform, constant density) or 'lumped' (in the vertices).
+    """
+
+def hull_moments_vjp(model: Model, parameters: Parameters, dL_dmoments: Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], *, mass: str = 'solid') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+    """
+    Gradient by hull vertices through hull_moments, shape (n, 3): add it to that of rollout_vjp.
+    """
+
+class Polyhedral(ContactModel):
+    """
+    Convex-polyhedron contact: bodies are unions of convex hulls that repel below a range, smoothly, and never touch.
+
+    Hulls are those of the colliding shapes, one each; their vertices are Parameters.hull_vertices. Stiffness follows from the
+    lighter body's weight; Parameters.weight multiplies it, relative to the model's default.
+    """
+
+    def __init__(self, *, range: float = 0.0, margin: float = 0.1, slip_speed: float = 0.001, friction_form: str = 'projected', threads: int = 1) -> None:
+        """
+        range: distance below which hulls repel [m]; 0 = by the scene. margin: dimensionless margin of the barrier.
+        slip_speed: smoothing of friction [m/s]. friction_form: 'projected' (momentum balances) or 'paper'.
+        threads: body pairs in parallel, same bits for any number.
+        """
+
+    def range_for(self, model: Model) -> float:
+        """The range in use with this model [m]."""
+
+    def excluded_pairs(self, model: Model) -> list[str]:
+        """
+        Body pairs left out because their hulls overlap in the reference pose, with the reason.
+        """
+
 class StepReport:
     """The certificate of one step."""
 
@@ -1148,7 +1210,7 @@ class RolloutGradient:
     def policy(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """By the policy's own numbers."""
 
-def rollout(model: Model, parameters: Parameters, state: State, controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float = 0.01, contact: ContactModel | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', script: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, policy: object | None = None) -> Trajectory:
+def rollout(model: Model, parameters: Parameters, state: State, controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float = 0.01, contact: ContactModel | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', script: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, policy: object | None = None, guess: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None) -> Trajectory:
     """
     Simulates len(controls) steps of dt [s] from `state`; controls has shape (steps, num_controls).
 
@@ -1156,11 +1218,12 @@ def rollout(model: Model, parameters: Parameters, state: State, controls: Annota
     script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.
     contact: a ContactModel such as LongRange(); its weight and friction are in the parameters.
     policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar) and optional num_parameters.
+    guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).
     """
 
-def rollout_batch(model: Model, parameters: Sequence[Parameters], states: Sequence[State], controls: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]], *, dt: float = 0.01, contact: ContactModel | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', threads: int | None = None) -> list[Trajectory]:
+def rollout_batch(model: Model, parameters: Sequence[Parameters], states: Sequence[State], controls: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]], *, dt: float = 0.01, contact: ContactModel | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', threads: int | None = None, guesses: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]] | None = None) -> list[Trajectory]:
     """
-    Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per rollout. Same bits for any thread count.
+    Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per rollout. guesses: one warm start per rollout. Same bits for any thread count.
     """
 
 def rollout_vjp(trajectory: Trajectory, *, dL_dq: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dv: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dpose: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, allow_unconverged: bool = False, policy: object | None = None) -> RolloutGradient:
@@ -1205,3 +1268,332 @@ def save_state(path: str | os.PathLike, state: State) -> None:
 
 def load_state(path: str | os.PathLike) -> State:
     """What save_state wrote."""
+
+class GrainShape:
+    """Outline of a grain about its centroid."""
+
+    def __init__(self, name: str, rings: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, 2), order='C')]]) -> None:
+        """
+        From an outer ring (counter-clockwise) and holes (clockwise), each of shape (n, 2) [m].
+        """
+
+    @staticmethod
+    def library(name: str, radius: float = 1.0) -> GrainShape:
+        """A library shape of this circumradius [m]."""
+
+    @staticmethod
+    def block(width: float, height: float) -> GrainShape:
+        """A rectangle [m]."""
+
+    @staticmethod
+    def library_names() -> list[str]: ...
+
+    def scaled(self, radius: float) -> GrainShape:
+        """The same outline with another circumradius [m]."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def area(self) -> float:
+        """[m^2]"""
+
+    @property
+    def gyration2(self) -> float:
+        """Inertia per mass [m^2]."""
+
+    @property
+    def radius(self) -> float:
+        """Circumradius about the centroid [m]."""
+
+    @property
+    def symmetry(self) -> int:
+        """Turns by 2 pi / symmetry map the outline onto itself."""
+
+    @property
+    def rings(self) -> list[Annotated[NDArray[numpy.float64], dict(shape=(None, 2), order='C')]]:
+        """Outer ring and holes, each of shape (n, 2) [m]."""
+
+    @property
+    def hash(self) -> int:
+        """Depends on the outline, not on its size."""
+
+class GrainMap:
+    """Signed distance of two grains by their relative pose."""
+
+    @property
+    def description(self) -> str: ...
+
+    def evaluate(self, poses: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 5), order='C')]:
+        """
+        Rows (theta, x, y) of B in A's frame to rows (d, dd/dtheta, dd/dx, dd/dy, arm). Where d > 0 only its sign is promised.
+        """
+
+def grain_exact_map(a: GrainShape, b: GrainShape) -> GrainMap:
+    """Exact polygon distance and penetration depth."""
+
+class GrainTable:
+    """Tabulated contact map, in units of the larger circumradius."""
+
+    @property
+    def num_theta(self) -> int: ...
+
+    @property
+    def num_space(self) -> int: ...
+
+    @property
+    def num_bytes(self) -> int: ...
+
+def grain_table(a: GrainShape, b: GrainShape, *, theta: int = 128, space: int = 128, paper_labels: bool = False, threads: int = 1, progress: Callable[[int, int], None] | None = None) -> GrainTable:
+    """
+    Builds the table of a pair. `progress(done, total)` is called after every slice; with threads it must be None.
+    """
+
+def grain_table_map(table: GrainTable, a: GrainShape, b: GrainShape) -> GrainMap:
+    """The map of a table; refused unless it was built for these shapes."""
+
+class GrainMapAudit:
+    """Errors of a contact map near contact."""
+
+    @property
+    def rmse(self) -> float:
+        """Of the distance, in circumradii."""
+
+    @property
+    def normal_median(self) -> float:
+        """[degrees]"""
+
+    @property
+    def normal_p90(self) -> float:
+        """[degrees]"""
+
+    @property
+    def wrap_jump(self) -> float:
+        """In circumradii."""
+
+    @property
+    def samples(self) -> int: ...
+
+    def require(self, place: str, *, rmse: float = 0.005, normal_median: float = 2.0) -> None:
+        """
+        Raises ValueError, saying what to raise, when the map is worse than this.
+        """
+
+def grain_audit(map: GrainMap, a: GrainShape, b: GrainShape, *, samples: int = 4000, seed: int = 1) -> GrainMapAudit:
+    """
+    Compares a map with the exact distance at random configurations near contact.
+    """
+
+def save_grain_table(path: str | os.PathLike, table: GrainTable, audit: GrainMapAudit) -> None: ...
+
+def load_grain_table(path: str | os.PathLike) -> tuple:
+    """Table and audit of a file."""
+
+class GrainWall:
+    """A half-plane, a disc, or the inside of a circle."""
+
+    @staticmethod
+    def half_plane(normal: Sequence[float], offset: float = 0.0, *, friction: float = 0.5, velocity: Sequence[float] = [0.0, 0.0]) -> GrainWall:
+        """Grains stay where normal . x >= offset."""
+
+    @staticmethod
+    def disc(centre: Sequence[float], radius: float, *, friction: float = 0.5, spin: float = 0.0) -> GrainWall:
+        """Grains stay outside."""
+
+    @staticmethod
+    def container(centre: Sequence[float], radius: float, *, friction: float = 0.5, spin: float = 0.0) -> GrainWall:
+        """Grains stay inside."""
+
+    @property
+    def enabled(self) -> bool: ...
+
+    @enabled.setter
+    def enabled(self, arg: bool, /) -> None: ...
+
+    @property
+    def velocity(self) -> Annotated[NDArray[numpy.float64], dict(shape=(2), order='C')]:
+        """[m/s]"""
+
+    @velocity.setter
+    def velocity(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(2), order='C')], /) -> None: ...
+
+    @property
+    def friction(self) -> float: ...
+
+    @friction.setter
+    def friction(self, arg: float, /) -> None: ...
+
+    @property
+    def spin(self) -> float:
+        """[rad/s]"""
+
+    @spin.setter
+    def spin(self, arg: float, /) -> None: ...
+
+    @property
+    def normal(self) -> Annotated[NDArray[numpy.float64], dict(shape=(2), order='C')]: ...
+
+    @property
+    def offset(self) -> float:
+        """[m]"""
+
+    @property
+    def centre(self) -> Annotated[NDArray[numpy.float64], dict(shape=(2), order='C')]:
+        """[m]"""
+
+    @property
+    def radius(self) -> float:
+        """[m]"""
+
+    @property
+    def kind(self) -> str: ...
+
+class GrainLaw:
+    """Stiffness, damping and friction of contacts between grains."""
+
+    def __init__(self, *, normal_stiffness: float, normal_damping: float, tangent_stiffness: float, tangent_damping: float, friction: float) -> None: ...
+
+    @staticmethod
+    def default(*, mass: float, radius: float, gravity: float = 9.81, layers: float = 100.0, speed: float = 0.0, restitution: float = 0.5, friction: float = 0.5, depth: float = 0.01) -> GrainLaw:
+        """
+        From the weight of the layers and the fastest impact; depth is the wanted penetration in radii.
+        """
+
+    @property
+    def normal_stiffness(self) -> float:
+        """[N/m]"""
+
+    @property
+    def normal_damping(self) -> float:
+        """[N s/m]"""
+
+    @property
+    def tangent_stiffness(self) -> float:
+        """[N/m]"""
+
+    @property
+    def tangent_damping(self) -> float:
+        """[N s/m]"""
+
+    @property
+    def friction(self) -> float: ...
+
+class GrainMotion:
+    """A prescribed turn about a pivot that moves along."""
+
+    def __init__(self, *, velocity: Sequence[float] = [0.0, 0.0], spin: float = 0.0, pivot: Sequence[float] = [0.0, 0.0]) -> None: ...
+
+    @property
+    def velocity(self) -> Annotated[NDArray[numpy.float64], dict(shape=(2), order='C')]:
+        """[m/s]"""
+
+    @property
+    def spin(self) -> float:
+        """[rad/s]"""
+
+    @property
+    def pivot(self) -> Annotated[NDArray[numpy.float64], dict(shape=(2), order='C')]:
+        """[m]"""
+
+class GrainSystem:
+    """Many grains in motion."""
+
+    def __init__(self, shapes: Sequence[GrainShape], maps: list, *, law: GrainLaw, gravity: Sequence[float] = [0.0, -9.81], dt: float = 0.0, density: float = 1.0, skin: float = 0.15, smoothing: float = 0.001, start_depth: float = 0.02, threads: int = 1) -> None:
+        """
+        maps[a][b] for a <= b is the GrainMap of shapes a and b; others may be None. dt 0 is chosen from the stiffness.
+        """
+
+    def add_motion(self, motion: GrainMotion) -> int: ...
+
+    def set_motion(self, index: int, motion: GrainMotion) -> None: ...
+
+    def motion(self, index: int) -> GrainMotion: ...
+
+    def add_wall(self, wall: GrainWall) -> int: ...
+
+    def set_wall(self, index: int, wall: GrainWall) -> None: ...
+
+    def wall(self, index: int) -> GrainWall: ...
+
+    def add(self, shape: int, poses: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], *, velocities: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')] = ..., motion: int = -1) -> int:
+        """
+        Adds grains of one shape at rows (x, y, theta); the number of the first. motion -1: free.
+        """
+
+    def set_driver(self, grain: int, motion: int) -> None:
+        """Hands a grain to a motion, or -1 sets it free."""
+
+    def set_friction(self, friction: float) -> None: ...
+
+    def check_start(self) -> None:
+        """
+        Raises ValueError when grains overlap at the start or maps are missing.
+        """
+
+    def run(self, steps: int) -> bool:
+        """Takes steps; False when a coordinate is no longer finite."""
+
+    def state(self) -> dict:
+        """Everything needed to continue exactly, by grain number."""
+
+    def set_state(self, state: dict) -> None: ...
+
+    def audit(self) -> dict:
+        """Energies [J], momenta, deepest penetration [m], numbers of contacts."""
+
+    def touching(self) -> list[list[float]]:
+        """Rows (grain, grain, distance [m]) of touching pairs."""
+
+    def counters(self) -> dict: ...
+
+    def reaction(self, motion: int) -> list[float]:
+        """Force and torque about the pivot of grains on those of a motion."""
+
+    @property
+    def num_grains(self) -> int: ...
+
+    @property
+    def dt(self) -> float:
+        """[s]"""
+
+    @property
+    def time(self) -> float:
+        """[s]"""
+
+    @property
+    def shapes(self) -> list[GrainShape]: ...
+
+    @property
+    def shape_index(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]: ...
+
+    @property
+    def free(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C')]: ...
+
+class GrainNetworks:
+    """Contact map of a pair as two small networks."""
+
+    @property
+    def layers(self) -> int: ...
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def num_parameters(self) -> int: ...
+
+def grain_train_networks(a: GrainShape, b: GrainShape, *, layers: int = 5, width: int = 64, paper: bool = False, samples: int = 120000, steps: int = 25000, batch: int = 512, seed: int = 1, progress: Callable[[int, int], None] | None = None) -> GrainNetworks:
+    """
+    Trains the networks of a pair with Adam on exact labels. paper: ReLU on the raw angle, for replication. `progress(done, total)` is called every hundred steps.
+    """
+
+def grain_network_map(networks: GrainNetworks, a: GrainShape, b: GrainShape) -> GrainMap:
+    """
+    The map of networks; refused unless they were trained for these shapes.
+    """
+
+def save_grain_networks(path: str | os.PathLike, networks: GrainNetworks) -> None: ...
+
+def load_grain_networks(path: str | os.PathLike) -> GrainNetworks:
+    """
+    Networks of a file, ours or trained elsewhere (tensor names as of torch.nn.Sequential).
+    """
