@@ -194,7 +194,8 @@ TEST_CASE("contact step: nothing passes through anything") {
         CHECK(outcome.lost == 0);
         CHECK(outcome.intersecting == 0);
         if (outcome.stopped) MESSAGE(hard.name, ": ", outcome.stopped, " of ", kRounds, " stopped:", outcome.why);
-        CHECK(outcome.touched > 0);  // else the case would not test anything
+        CHECK(outcome.stopped <= 1);  // 0 here; where the last digits of a scene differ, one may need more iterations
+        CHECK(outcome.touched > 0);   // else the case would not test anything
     }
 }
 

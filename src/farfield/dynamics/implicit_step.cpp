@@ -18,7 +18,11 @@ using Eigen::VectorXd;
 
 constexpr double kArmijo = 1e-4;
 constexpr int kMaxHalvings = 60;
-constexpr double kEigenvalueFloor = 1e-8;  // relative to the largest
+constexpr double kEigenvalueFloor = 1e-8;            // relative to the largest
+constexpr int kPatience = 25;                        // iterations before a step starts over along the central path
+constexpr double kCentralPath[] = {1e5, 1e3, 30.0};  // weights on the way, relative to the model's
+constexpr int kPathIterations = 12;                  // for each of them
+constexpr double kPathTolerance = 1.0;               // [N]
 
 /// E^T H E, H = s.full_hessian.
 void reduce_hessian(const Reduction& reduction, StepScratch& s) {
@@ -230,6 +234,66 @@ void add_previous_vjp(const Model& model, double dt, const VectorXd& v, const Ve
     }
 }
 
+/// Newton's method from s.q, until the gradient is below `tolerance` or this step has taken `last` iterations. `evaluated`: the
+/// derivatives at s.q are known.
+void iterate(const StepContext& context, const StepInput& input, double tolerance, int last, bool evaluated,
+             StepMemory& memory, StepScratch& s, StepReport& report) {
+    const Model& model = context.model;
+    const bool scripted = model.num_kinematic() > 0;
+    report.status = StepStatus::MaxIterations;
+    tolerance = std::max(tolerance, s.objective.gradient_noise());
+    bool first_fits = true;
+    double last_residual = std::numeric_limits<double>::infinity();
+    while (report.iterations < last) {
+        ++report.iterations;
+        if (!evaluated) s.objective.derivatives(s.q);
+        if (!std::isfinite(s.objective.value()) || !s.objective.gradient().allFinite()) {
+            report.status =
+                s.objective.value() > 0.0 && context.contact ? StepStatus::Intersecting : StepStatus::NonFinite;
+            break;
+        }
+        if (scripted) remaining_script(model, s.q, input.script, s);
+        const bool arrived = !scripted || s.remaining.isZero(1e-14);
+        reduce(model, s, scripted);
+        report.residual = s.reduced_gradient.size() ? s.reduced_gradient.lpNorm<Eigen::Infinity>() : 0.0;
+        solve_direction(model, s, scripted, report);
+        if (!s.step.allFinite()) {
+            report.status = StepStatus::NonFinite;
+            break;
+        }
+        // Near contact the Hessian magnifies the rounding of coordinates: a residual that has stopped falling there is as good as it gets.
+        const bool at_rounding = report.residual > 0.25 * last_residual && report.residual <= coordinate_rounding(s);
+        last_residual = report.residual;
+        const bool passed = arrived && (report.residual <= tolerance || at_rounding);
+        const double alpha = context.contact ? certified_fraction(context, memory, s, report) : 1.0;
+        if (!line_search(context, s, alpha, passed || !arrived, first_fits, evaluated)) {
+            report.status = StepStatus::LineSearchFailed;
+            break;
+        }
+        if (passed && alpha == 1.0) {
+            report.status = StepStatus::Converged;
+            break;
+        }
+    }
+}
+
+/// A body driven into a narrow place at high speed is held by the filter, since contact of little weight pushes only when it nearly touches.
+/// Starting over with much weight, then less and less, stays away from the walls on the way, as interior-point methods do.
+void follow_central_path(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
+                         StepScratch& s, StepReport& report) {
+    Parameters heavy = context.parameters;
+    s.q = now.q;
+    for (const double factor : kCentralPath) {
+        heavy.weight = factor * context.parameters.weight;
+        const StepContext path{context.model, heavy, context.contact, context.filter, context.options};
+        s.objective.begin(path, now, input, memory.contact.get());
+        const int last = std::min(report.iterations + kPathIterations, context.options.max_iterations);
+        iterate(path, input, kPathTolerance, last, false, memory, s, report);
+    }
+    s.objective.begin(context, now, input, memory.contact.get());
+    iterate(context, input, context.options.tolerance, context.options.max_iterations, false, memory, s, report);
+}
+
 }  // namespace
 
 void validate(const StepOptions& options) {
@@ -271,7 +335,7 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
     const Model& model = context.model;
     const StepOptions& options = context.options;
     StepReport report;
-    bool evaluated = false, first_fits = true;
+    bool evaluated = false;
     s.objective.begin(context, now, input, memory.contact.get());
     s.q = now.q;
     const bool scripted = model.num_kinematic() > 0;
@@ -286,40 +350,12 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
     } else if (context.filter && !scripted) {
         evaluated = start_ahead(context, now, input, memory, s, report);
     }
-    report.status = StepStatus::MaxIterations;
-    const double tolerance = std::max(options.tolerance, s.objective.gradient_noise());
-    double last_residual = std::numeric_limits<double>::infinity();
-    while (report.iterations < options.max_iterations) {
-        ++report.iterations;
-        if (!evaluated) s.objective.derivatives(s.q);
-        if (!std::isfinite(s.objective.value()) || !s.objective.gradient().allFinite()) {
-            report.status =
-                s.objective.value() > 0.0 && context.contact ? StepStatus::Intersecting : StepStatus::NonFinite;
-            break;
-        }
-        if (scripted) remaining_script(model, s.q, input.script, s);
-        const bool arrived = !scripted || s.remaining.isZero(1e-14);
-        reduce(model, s, scripted);
-        report.residual = s.reduced_gradient.size() ? s.reduced_gradient.lpNorm<Eigen::Infinity>() : 0.0;
-        solve_direction(model, s, scripted, report);
-        if (!s.step.allFinite()) {
-            report.status = StepStatus::NonFinite;
-            break;
-        }
-        // Near contact the Hessian magnifies the rounding of coordinates: a residual that has stopped falling there is as good as it gets.
-        const bool at_rounding = report.residual > 0.25 * last_residual && report.residual <= coordinate_rounding(s);
-        last_residual = report.residual;
-        const bool passed = arrived && (report.residual <= tolerance || at_rounding);
-        const double alpha = context.contact ? certified_fraction(context, memory, s, report) : 1.0;
-        if (!line_search(context, s, alpha, passed || !arrived, first_fits, evaluated)) {
-            report.status = StepStatus::LineSearchFailed;
-            break;
-        }
-        if (passed && alpha == 1.0) {
-            report.status = StepStatus::Converged;
-            break;
-        }
-    }
+    const bool may_start_over = context.contact && context.filter && !scripted;
+    iterate(context, input, options.tolerance,
+            may_start_over ? std::min(kPatience, options.max_iterations) : options.max_iterations, evaluated, memory, s,
+            report);
+    if (may_start_over && report.status != StepStatus::Converged && report.iterations < options.max_iterations)
+        follow_central_path(context, now, input, memory, s, report);
     set_end(context, now, s, next, report);
     return report;
 }
