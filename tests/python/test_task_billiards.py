@@ -91,6 +91,7 @@ def test_a_ball_at_rest_feels_the_rack(problem):
     assert np.abs(here.gradient).min() > 0.0
 
 
+@pytest.mark.long
 def test_the_ring_finds_the_shot(problem):
     ready = objective(problem)
     driver = problem.driver(ready)
