@@ -7,6 +7,7 @@
 #include <string>
 
 #include "support/contact_rollouts.hpp"
+#include "support/slope.hpp"
 
 namespace farfield {
 namespace {
@@ -14,23 +15,6 @@ namespace {
 using namespace testing;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
-
-/// Derivative at 0 by fourth-order central differences; the two neighbouring steps that agree best give value and noise.
-struct Slope {
-    double value = 0.0, noise = std::numeric_limits<double>::infinity();
-};
-
-Slope slope(const std::function<double(double)>& f, double first, int steps) {
-    Slope best;
-    double previous = 0.0, outer = f(2.0 * first) - f(-2.0 * first);
-    for (int k = 0; k < steps; ++k) {
-        const double h = std::ldexp(first, -k), inner = f(h) - f(-h), value = (8.0 * inner - outer) / (12.0 * h);
-        if (k > 0 && std::abs(value - previous) < best.noise) best = {value, std::abs(value - previous)};
-        previous = value;
-        outer = inner;
-    }
-    return best;
-}
 
 /// Relative: doctest's Approx adds one to the size of what it compares.
 bool close(double a, double b, double tolerance) {

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import farfield
+from command_line import exit_code
 from farfield import cli
 from farfield.runs import RunDir
 from farfield.viewer import load_recording
@@ -34,13 +35,6 @@ def scene(tmp_path):
     file = tmp_path / "box.xml"
     file.write_text(SCENE)
     return file
-
-
-def exit_code(*arguments):
-    try:
-        return cli.main([str(argument) for argument in arguments])
-    except SystemExit as stop:
-        return stop.code
 
 
 @pytest.mark.parametrize(

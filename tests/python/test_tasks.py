@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import farfield as ff
-from farfield import cli
+from command_line import exit_code
 from farfield.runs import RunDir
 from farfield.tasks import Adam, Box, DirectTargets, ReachLoss, RecedingHorizon, registry, runner
 from farfield.tasks.methods import Adjoint
@@ -68,13 +68,6 @@ def slider(tmp_path):
     file = tmp_path / "slide.py"
     file.write_text(SLIDER)
     return file
-
-
-def exit_code(*arguments):
-    try:
-        return cli.main([str(argument) for argument in arguments])
-    except SystemExit as stop:
-        return stop.code
 
 
 @pytest.fixture
