@@ -29,6 +29,13 @@ using Rows5 = Eigen::Matrix<double, Eigen::Dynamic, 5, Eigen::RowMajor>;
 
 Eigen::Vector2d vector(const Pair& pair) { return {pair[0], pair[1]}; }
 
+template <WallKind kind>
+Wall circle(const Pair& centre, double radius, double friction, double spin) {
+    Wall wall{.kind = kind, .centre = vector(centre), .radius = radius, .spin = spin, .friction = friction};
+    validate(wall);
+    return wall;
+}
+
 Polygon polygon_of(const std::vector<Points>& rings) {
     Polygon out;
     for (const Points& points : rings) {
@@ -166,30 +173,10 @@ void bind_walls(nb::module_& m) {
             },
             "normal"_a, "offset"_a = 0.0, nb::kw_only(), "friction"_a = 0.5, "velocity"_a = Pair{0.0, 0.0},
             "Grains stay where normal . x >= offset.")
-        .def_static(
-            "disc",
-            [](const Pair& centre, double radius, double friction, double spin) {
-                Wall wall{.kind = WallKind::Disc,
-                          .centre = vector(centre),
-                          .radius = radius,
-                          .spin = spin,
-                          .friction = friction};
-                validate(wall);
-                return wall;
-            },
-            "centre"_a, "radius"_a, nb::kw_only(), "friction"_a = 0.5, "spin"_a = 0.0, "Grains stay outside.")
-        .def_static(
-            "container",
-            [](const Pair& centre, double radius, double friction, double spin) {
-                Wall wall{.kind = WallKind::Container,
-                          .centre = vector(centre),
-                          .radius = radius,
-                          .spin = spin,
-                          .friction = friction};
-                validate(wall);
-                return wall;
-            },
-            "centre"_a, "radius"_a, nb::kw_only(), "friction"_a = 0.5, "spin"_a = 0.0, "Grains stay inside.")
+        .def_static("disc", &circle<WallKind::Disc>, "centre"_a, "radius"_a, nb::kw_only(), "friction"_a = 0.5,
+                    "spin"_a = 0.0, "Grains stay outside.")
+        .def_static("container", &circle<WallKind::Container>, "centre"_a, "radius"_a, nb::kw_only(),
+                    "friction"_a = 0.5, "spin"_a = 0.0, "Grains stay inside.")
         .def_rw("enabled", &Wall::enabled)
         .def_rw("velocity", &Wall::velocity, "[m/s]")
         .def_rw("friction", &Wall::friction)
