@@ -3,6 +3,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <numbers>
 
 namespace farfield {
 namespace {
@@ -75,6 +76,59 @@ void add_geometric(const Model& model, const ContactScratch& s, std::size_t body
     }
 }
 
+/// Clears the negative eigenvalues of a symmetric matrix; false when it has none beyond rounding.
+template <int N>
+bool clear_negative(Eigen::Matrix<double, N, N>& matrix) {
+    using Matrix = Eigen::Matrix<double, N, N>;
+    Matrix shifted = matrix;
+    shifted.diagonal().array() += 1e-13 * matrix.diagonal().cwiseAbs().sum();
+    if (shifted.template selfadjointView<Eigen::Lower>().llt().info() == Eigen::Success) return false;
+    const Eigen::SelfAdjointEigenSolver<Matrix> solver(matrix);
+    for (int k = 0; k < N && solver.eigenvalues()[k] < 0.0; ++k) {  // ascending
+        const auto v = solver.eigenvectors().col(k);
+        matrix.noalias() += (-solver.eigenvalues()[k] * v) * v.transpose();
+    }
+    return true;
+}
+
+/// A pair's energy does not change when both bodies move along together, so (v_a + v_b) / sqrt 2 is in the null space and
+/// the nine coordinates ((v_a - v_b) / sqrt 2, w_a, w_b) hold the rest of the spectrum.
+void project_block(contact::PairBlock& pair) {
+    auto& h = pair.hessian;
+    if (pair.a == 0) {  // the world does not move: only the other body's block is ever used
+        Matrix6d own = h.bottomRightCorner<6, 6>();
+        if (clear_negative(own)) h.bottomRightCorner<6, 6>() = own;
+        return;
+    }
+    // With both bodies moving along, rows of v_b are those of v_a with the sign changed.
+    Eigen::Matrix<double, 9, 9> m;
+    const double root = std::numbers::sqrt2;
+    m.topLeftCorner<3, 3>() = 2.0 * h.topLeftCorner<3, 3>();
+    m.block<3, 3>(3, 0) = root * h.block<3, 3>(3, 0);
+    m.block<3, 3>(6, 0) = root * h.block<3, 3>(9, 0);
+    m.block<3, 3>(3, 3) = h.block<3, 3>(3, 3);
+    m.block<3, 3>(6, 3) = h.block<3, 3>(9, 3);
+    m.block<3, 3>(6, 6) = h.block<3, 3>(9, 9);
+    m.topRightCorner<3, 6>() = m.bottomLeftCorner<6, 3>().transpose();
+    m.block<3, 3>(3, 6) = m.block<3, 3>(6, 3).transpose();
+    if (!clear_negative(m)) return;
+    const Eigen::Matrix3d vv = 0.5 * m.topLeftCorner<3, 3>();
+    const Eigen::Matrix<double, 6, 3> wv = m.bottomLeftCorner<6, 3>() / root;
+    for (const int v : {0, 6}) {
+        const double sign = v == 0 ? 1.0 : -1.0;
+        h.block<3, 3>(v, v) = vv;
+        h.block<3, 3>(v, 6 - v) = -vv;
+        for (const int w : {3, 9}) {
+            h.block<3, 3>(w, v) = sign * wv.middleRows<3>(w == 3 ? 0 : 3);
+            h.block<3, 3>(v, w) = h.block<3, 3>(w, v).transpose();
+        }
+    }
+    h.block<3, 3>(3, 3) = m.block<3, 3>(3, 3);
+    h.block<3, 3>(9, 3) = m.block<3, 3>(6, 3);
+    h.block<3, 3>(3, 9) = m.block<3, 3>(3, 6);
+    h.block<3, 3>(9, 9) = m.block<3, 3>(6, 6);
+}
+
 }  // namespace
 
 void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
@@ -98,12 +152,7 @@ void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
 }
 
 void project_blocks(contact::ContactDerivatives& contact) {
-    for (contact::PairBlock& pair : contact.blocks) {
-        Eigen::SelfAdjointEigenSolver<Eigen::Matrix<double, 12, 12>> solver(pair.hessian);
-        if (solver.eigenvalues().minCoeff() >= 0.0) continue;
-        pair.hessian =
-            solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).asDiagonal() * solver.eigenvectors().transpose();
-    }
+    for (contact::PairBlock& pair : contact.blocks) project_block(pair);
 }
 
 void apply_blocks(const contact::ContactDerivatives& contact, const std::vector<Vector6d>& twists,
