@@ -78,7 +78,8 @@ def test_books_finds_the_equilibrium_and_leaves_a_small_stack_standing():
     row = result["rows"][0]
     assert {"mu", "stands", "margin", "margins", "force_error", "paper_margin"} <= set(row)
     assert row["stands"] is True
-    assert row["start"] == "rubbing"
+    assert row["coulomb"]["stands"] is True
+    assert row["coulomb"]["start"] == "settled"
     assert row["margins"]["smallest_fulcrum"] <= row["margin"] <= row["margins"]["mean_overlap_centre"]
     # the top plank of three: only the lowest is not its neighbour, and pushes it up
     assert 0.0 < row["force_error"] < 0.01 * books.MASS * books.GRAVITY
@@ -87,9 +88,12 @@ def test_books_finds_the_equilibrium_and_leaves_a_small_stack_standing():
 def test_books_tells_when_planks_fall():
     stack = books.Stack(planks=3, pull_in=-0.01)
     model = stack.model(1e-3, books.FREE)
-    fallen = books.stand(model, 1e-8, np.array(model.default_state().q), 3.0, lambda: None)
+    parameters = books.weighted(model, 1e-8, books.FRICTION)
+    fallen = books.stand(model, parameters, books.contact(), np.array(model.default_state().q), 3.0, lambda: None)
     assert fallen["stands"] is False
-    assert fallen["drop"] > books.DROP
+    assert fallen["seconds"] < 3.0
+    assert max(fallen["drop"], fallen["drift"]) > books.DRIFT
+    assert books.coulomb_verdict(fallen).startswith("under Coulomb friction it ")
 
 
 def test_billiards_has_the_promised_keys():
