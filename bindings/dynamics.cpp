@@ -176,6 +176,8 @@ void bind_dynamics(nb::module_& m) {
                 "Certified lower bound of the gap between bodies [m]; inf without contact.")
         .def_ro("shortest_step", &StepReport::shortest_step,
                 "Smallest fraction of a Newton step that the collision filter let pass.")
+        .def_ro("detour", &StepReport::detour,
+                "A body went around another within the step, although no straight way led there: take smaller steps.")
         .def_ro("conditioning", &StepReport::conditioning, "Smallest over largest pivot of the last Hessian.")
         .def_ro("kinetic", &StepReport::kinetic, "Kinetic energy [J].")
         .def_ro("potential", &StepReport::potential, "Gravitational and spring energy [J].")

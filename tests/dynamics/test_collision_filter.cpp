@@ -434,6 +434,33 @@ TEST_CASE("a thin plate at 60 m/s does not pass") {
     }
 }
 
+TEST_CASE("a detour is a way that no screw leads along") {
+    const TriangleMesh plate = make_box({0.5, 0.4, 5e-4});
+    const auto model = two_bodies(plate, plate);
+    const CollisionFilter filter(*model);
+    FilterMemory memory;
+    Random random(27);
+    const auto detour = [&](const Pose& a0, const Pose& b0, const Pose& a1, const Pose& b1) {
+        return filter.find_detour({Pose{}, a0, b0}, {Pose{}, a1, b1}, memory).has_value();
+    };
+    for (int round = 0; round < 50; ++round) {
+        const auto tilt = [&](double size) { return exp_rotation(size * Vector3d(normal_vector(random, 3))); };
+        const Pose start{tilt(0.03), {0.0, 0.0, 0.2}}, through{tilt(0.03), {0.0, 0.0, -0.3}};
+        CHECK(detour(Pose{}, start, Pose{}, through));
+        CHECK(detour(start, Pose{}, through, Pose{}));
+        CHECK_FALSE(detour(Pose{}, start, Pose{}, {tilt(0.03), {0.3, 0.2, 0.15}}));
+        CHECK_FALSE(detour(Pose{}, start, Pose{}, {through.rotation, {2.5, 0.0, -0.05}}));
+        // two that turn together, 1e-5 m apart, as a stack does
+        const Pose close{Eigen::Matrix3d::Identity(), {0.1, 0.0, 1.01e-3}};
+        const Pose turn{tilt(0.3), normal_vector(random, 3)};
+        CHECK_FALSE(detour(Pose{}, close, turn, turn * close));
+        // tilting about an edge
+        const Eigen::Matrix3d about_y = exp_rotation({0.0, 0.2, 0.0});
+        const Vector3d edge(0.6, 0.0, 5.1e-4);
+        CHECK_FALSE(detour(Pose{}, close, Pose{}, Pose{about_y, edge + about_y * (close.position - edge)}));
+    }
+}
+
 TEST_CASE("the result depends on nothing but its inputs") {
     for (const Case& hard : hard_cases()) {
         Random random(26);

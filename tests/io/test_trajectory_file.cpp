@@ -27,7 +27,7 @@ Trajectory full_trajectory(const StepOptions& options = {.dt = 1.0 / 240.0, .pd_
 
 bool same_report(const StepReport& a, const StepReport& b) {
     return same(a.status, b.status) && same(a.iterations, b.iterations) && same(a.residual, b.residual) &&
-           same(a.min_gap, b.min_gap) && same(a.shortest_step, b.shortest_step) &&
+           same(a.min_gap, b.min_gap) && same(a.shortest_step, b.shortest_step) && same(a.detour, b.detour) &&
            same(a.conditioning, b.conditioning) && same(a.kinetic, b.kinetic) && same(a.potential, b.potential) &&
            same(a.contact, b.contact);
 }
@@ -75,6 +75,7 @@ TEST_CASE("a trajectory comes back bit for bit and has the same gradient") {
         scale += 1.0;
     }
     trajectory.reports[2].min_gap = 0.1 / 3.0;
+    trajectory.reports[3].detour = true;
     const TemporaryFolder folder;
     trajectory.contact.description = "{\"kind\": \"ünd\"}";
     save_trajectory(folder / "t", trajectory);

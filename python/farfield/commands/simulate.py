@@ -121,13 +121,14 @@ def roll(model, parameters, state, control, steps: int, *, dt: float, contact=No
 
 
 def summary(model, motion: Motion, seconds: float, *, with_contact: bool) -> dict:
-    """The JSON result: steps, converged, seconds, min_gap [m] and the final pose of every body."""
+    """The JSON result: steps, converged, seconds, min_gap [m], detours and the final pose of every body."""
     final = motion.poses[-1]
     return {
         "steps": len(motion.poses) - 1,
         "converged": motion.converged,
         "seconds": seconds,
         "min_gap": min(report.min_gap for report in motion.reports) if with_contact else None,
+        "detours": sum(report.detour for report in motion.reports),
         "final": {
             name: {"pos": final[body, :3], "quat": final[body, 3:]} for body, name in enumerate(model.body_names)
         },
@@ -147,5 +148,8 @@ def _print_summary(file: str, result: dict, motion: Motion, dt: float, folder) -
     table.add_row("largest residual", f"{max(report.residual for report in motion.reports):.2e}")
     if result["min_gap"] is not None:
         table.add_row("smallest gap", f"{result['min_gap']:.3e} m")
+    if result["detours"]:
+        note = f"in {result['detours']} steps a body went around another: take smaller steps (--dt)"
+        table.add_row("detours", note, style="yellow")
     table.add_row("replay", str(folder.file("replay.html")))
     Console(stderr=True, soft_wrap=True).print(table)

@@ -7,6 +7,7 @@
 #include "farfield/base/error.hpp"
 #include "farfield/geometry/mesh_overlap.hpp"
 #include "farfield/geometry/shape_distance.hpp"
+#include "farfield/math/rotation.hpp"
 
 namespace farfield {
 namespace {
@@ -16,6 +17,7 @@ using Eigen::VectorXd;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kRounding = 16.0 * kEpsilon;     // of positions and sizes: error allowed for in every margin
+constexpr double kStraight = 1e-6;                // [rad]
 constexpr double kSmallestGap = 64.0 * kEpsilon;  // of positions and sizes: a kept gap below this is lost in rounding
 
 Pose relative(const Pose& a, const Pose& b) {
@@ -27,6 +29,23 @@ double height(const HalfSpace& half, const Pose& ground, const CollisionShape& s
     const Pose pose = relative(ground, frame);
     return half.normal.dot(pose.position) - shape.hull().support(-(pose.rotation.transpose() * half.normal)) -
            half.offset;
+}
+
+/// The screw from `from` to `to`; with next to no rotation, whose axis would be lost, straight on.
+void set_screw(const Pose& from, const Pose& to, RelativeMotion& motion) {
+    const Vector3d way = to.position - from.position;
+    const Vector3d turn = log_rotation(to.rotation * from.rotation.transpose());
+    const double angle = turn.norm();
+    motion.begin(from);
+    if (angle < kStraight) {
+        motion.slide(way);
+        motion.turn(turn, from.position);
+    } else {
+        const Vector3d axis = turn / angle, along = axis * axis.dot(way), across = way - along;
+        motion.slide(along);
+        motion.turn(turn, from.position + 0.5 * across + axis.cross(across) / (2.0 * std::tan(0.5 * angle)));
+    }
+    motion.finish();
 }
 
 }  // namespace
@@ -166,6 +185,31 @@ PairCertificate CollisionFilter::certify_meshes(int pair, const GapTargets& targ
     }
     PairCertifier certifier(shapes_[fixed], shapes_[moving], memory.motion_, targets, options_);
     return certifier.certify(alpha, cached.direction);
+}
+
+std::optional<ContactPair> CollisionFilter::find_detour(const Poses& from, const Poses& to,
+                                                        FilterMemory& memory) const {
+    const auto& pairs = geometry().pairs;
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+        const auto a = static_cast<std::size_t>(pairs[p].a), b = static_cast<std::size_t>(pairs[p].b);
+        if (shapes_[a].empty() || shapes_[b].empty()) continue;
+        const Pose first = relative(from[a] * shapes_[a].frame(), from[b] * shapes_[b].frame());
+        const Pose last = relative(to[a] * shapes_[a].frame(), to[b] * shapes_[b].frame());
+        const CollisionShape::Node &still = shapes_[a].root(), &moving = shapes_[b].root();
+        const Vector3d centre = 0.5 * (first * moving.centre + last * moving.centre) - still.centre;
+        if (centre.norm() > still.radius + moving.radius + 0.5 * (last * moving.centre - first * moving.centre).norm())
+            continue;  // a screw of at most half a turn stays within half its chord of the chord's middle
+        const int pair = static_cast<int>(p);
+        const double gap = std::min(gap_lower_bound(pair, from), gap_lower_bound(pair, to));
+        const GapTargets targets{.required = options_.keep * gap, .stop = options_.keep * gap};
+        set_screw(first, last, memory.motion_);
+        if (memory.motion_.is_still()) continue;
+        Vector3d direction = Vector3d::Zero();
+        if (PairCertifier(shapes_[a], shapes_[b], memory.motion_, targets, options_).certify(1.0, direction).alpha <
+            1.0)
+            return pairs[p];
+    }
+    return std::nullopt;
 }
 
 double CollisionFilter::gap_lower_bound(int pair, const Poses& poses) const {

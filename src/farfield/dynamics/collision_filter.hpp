@@ -70,6 +70,11 @@ class CollisionFilter {
     [[nodiscard]] Result max_step(const Kinematics& start, const Eigen::VectorXd& delta, std::span<const double> gaps,
                                   FilterMemory& memory) const;
 
+    /// The first contact pair of meshes of which one, seen from the other, cannot have moved from `from` to `to` along a screw: it went
+    /// around the other or, between states that no certified path connects, through it. Turning together is no motion here.
+    [[nodiscard]] std::optional<ContactPair> find_detour(const Poses& from, const Poses& to,
+                                                         FilterMemory& memory) const;
+
     /// Lower bound of the gap of one contact pair, at least nine tenths of it; 0 when the surfaces touch.
     [[nodiscard]] double gap_lower_bound(int pair, const Poses& poses) const;
 

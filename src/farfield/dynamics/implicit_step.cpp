@@ -23,6 +23,7 @@ constexpr int kPatience = 25;                        // iterations before a step
 constexpr double kCentralPath[] = {1e5, 1e3, 30.0};  // weights on the way, relative to the model's
 constexpr int kPathIterations = 12;                  // for each of them
 constexpr double kPathTolerance = 1.0;               // [N]
+constexpr int kLoads = 6;  // parts in which a body is pressed against another, each four times the last
 
 /// E^T H E, H = s.full_hessian.
 void reduce_hessian(const Reduction& reduction, StepScratch& s) {
@@ -294,6 +295,55 @@ void follow_central_path(const StepContext& context, const State& now, const Ste
     iterate(context, input, context.options.tolerance, context.options.max_iterations, false, memory, s, report);
 }
 
+/// Did a body go around another within the step? Only one that was in the way makes it possible.
+bool went_around(const StepContext& context, const State& now, const VectorXd& end, StepMemory& memory, StepScratch& s,
+                 const StepReport& report) {
+    if (report.shortest_step == 1.0) return false;
+    s.objective.place(now.q);
+    const Poses from = s.objective.kinematics().poses;
+    s.objective.place(end);
+    return context.filter->find_detour(from, s.objective.kinematics().poses, memory.filter).has_value();
+}
+
+/// Contact of little weight pushes only when it nearly touches, and by then Newton's method has a whole step of inertia to get rid of: it
+/// may turn a body aside and past the other. Starting over with a part of the velocity, just enough to touch, then four times as much
+/// beyond that and so on, follows the state in which one presses against the other.
+void press_gradually(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
+                     StepScratch& s, StepReport& report) {
+    s.q = now.q;
+    s.step = context.options.dt * now.v;
+    s.objective.place(now.q);
+    const double free = context.filter->max_step(s.objective.kinematics(), s.step, {}, memory.filter).alpha;
+    State slower = now;
+    for (int load = kLoads; load >= 0; --load) {
+        const bool whole = load == 0;
+        slower.v = whole ? now.v : VectorXd((free + (1.0 - free) * std::pow(0.25, load)) * now.v);
+        s.objective.begin(context, slower, input, memory.contact.get());
+        const int last = whole ? context.options.max_iterations
+                               : std::min(report.iterations + kPathIterations, context.options.max_iterations);
+        iterate(context, input, whole ? context.options.tolerance : kPathTolerance, last, false, memory, s, report);
+    }
+}
+
+/// Keeps what was found when pressing gradually does not end, or ends beyond the other body as well.
+void avoid_detour(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
+                  StepScratch& s, StepReport& report) {
+    const VectorXd around = s.q;
+    StepReport pressed = report;
+    pressed.iterations = 0;
+    press_gradually(context, now, input, memory, s, pressed);
+    const int iterations = report.iterations + pressed.iterations;
+    if (pressed.status == StepStatus::Converged && !went_around(context, now, s.q, memory, s, pressed)) {
+        report = pressed;
+    } else {
+        s.q = around;
+        s.objective.begin(context, now, input, memory.contact.get());
+        s.objective.derivatives(s.q);
+        report.detour = true;
+    }
+    report.iterations = iterations;
+}
+
 }  // namespace
 
 void validate(const StepOptions& options) {
@@ -356,6 +406,8 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
             report);
     if (may_start_over && report.status != StepStatus::Converged && report.iterations < options.max_iterations)
         follow_central_path(context, now, input, memory, s, report);
+    if (may_start_over && report.status == StepStatus::Converged && went_around(context, now, s.q, memory, s, report))
+        avoid_detour(context, now, input, memory, s, report);
     set_end(context, now, s, next, report);
     return report;
 }

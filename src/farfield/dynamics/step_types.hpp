@@ -37,6 +37,7 @@ struct StepReport {
     double min_gap = std::numeric_limits<
         double>::infinity();     ///< certified lower bound of the gap along the whole path of the step [m]
     double shortest_step = 1.0;  ///< smallest fraction of a Newton step the collision filter let pass
+    bool detour = false;         ///< a body went around another within the step, although no straight way led there
     double conditioning = 1.0;   ///< smallest over largest pivot of the last Hessian
     double kinetic = 0.0, potential = 0.0, contact = 0.0;  ///< energies at the end of the step [J]
 };

@@ -12,19 +12,21 @@ namespace {
 
 constexpr const char* kTrajectoryFormat = "farfield.trajectory";
 constexpr const char* kStateFormat = "farfield.state";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 
 /// Calls visit(name, field) for every field. Names every member, so that a new one cannot be forgotten.
 template <class Report, class Visit>
 void visit_report(Report& report, Visit&& visit) {
-    auto& [status, iterations, residual, min_gap, shortest_step, conditioning, kinetic, potential, contact] = report;
+    auto& [status, iterations, residual, min_gap, shortest_step, detour, conditioning, kinetic, potential, contact] =
+        report;
     visit("report.status", status);
     visit("report.iterations", iterations);
     visit("report.residual", residual);
     visit("report.min_gap", min_gap);
     visit("report.shortest_step", shortest_step);
+    visit("report.detour", detour);
     visit("report.conditioning", conditioning);
     visit("report.kinetic", kinetic);
     visit("report.potential", potential);
