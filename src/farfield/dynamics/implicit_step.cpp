@@ -296,13 +296,11 @@ void follow_central_path(const StepContext& context, const State& now, const Ste
 }
 
 /// Did a body go around another within the step? Only one that was in the way makes it possible.
-bool went_around(const StepContext& context, const State& now, const VectorXd& end, StepMemory& memory, StepScratch& s,
-                 const StepReport& report) {
+bool went_around(const StepContext& context, StepMemory& memory, StepScratch& s, const StepReport& report) {
     if (report.shortest_step == 1.0) return false;
-    s.objective.place(now.q);
-    const Poses from = s.objective.kinematics().poses;
-    s.objective.place(end);
-    return context.filter->find_detour(from, s.objective.kinematics().poses, memory.filter).has_value();
+    s.objective.place(s.q);
+    const Poses &from = s.objective.kinematics_now().poses, &to = s.objective.kinematics().poses;
+    return context.filter->find_detour(from, to, memory.filter).has_value();
 }
 
 /// Contact of little weight pushes only when it nearly touches, and by then Newton's method has a whole step of inertia to get rid of: it
@@ -333,7 +331,7 @@ void avoid_detour(const StepContext& context, const State& now, const StepInput&
     pressed.iterations = 0;
     press_gradually(context, now, input, memory, s, pressed);
     const int iterations = report.iterations + pressed.iterations;
-    if (pressed.status == StepStatus::Converged && !went_around(context, now, s.q, memory, s, pressed)) {
+    if (pressed.status == StepStatus::Converged && !went_around(context, memory, s, pressed)) {
         report = pressed;
     } else {
         s.q = around;
@@ -406,7 +404,7 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
             report);
     if (may_start_over && report.status != StepStatus::Converged && report.iterations < options.max_iterations)
         follow_central_path(context, now, input, memory, s, report);
-    if (may_start_over && report.status == StepStatus::Converged && went_around(context, now, s.q, memory, s, report))
+    if (may_start_over && report.status == StepStatus::Converged && went_around(context, memory, s, report))
         avoid_detour(context, now, input, memory, s, report);
     set_end(context, now, s, next, report);
     return report;
