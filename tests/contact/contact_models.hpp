@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "contact/contact_scene.hpp"
+#include "farfield/contact/ipc/automatic.hpp"
 #include "farfield/contact/ipc/ipc.hpp"
 #include "farfield/contact/longrange/long_range.hpp"
 #include "farfield/contact/polyhedral/polyhedral.hpp"
+#include "farfield/model/kinematics.hpp"
 #include "farfield/model/model.hpp"
 
 namespace farfield::testing {
@@ -23,10 +25,12 @@ struct ModelOptions {
 struct ContactCase {
     std::string name;
     std::function<std::unique_ptr<contact::ContactPotential>(const CollisionGeometry&, const ModelOptions&)> make;
+    /// With the defaults of its options.
+    std::function<std::shared_ptr<contact::ContactPotential>(const Model&)> make_default;
     std::function<Parameters(const CollisionGeometry&, double weight, double friction)> parameters = make_parameters;
     bool far = true;              ///< acts at every distance
     bool balanced_torque = true;  ///< of friction, exactly; otherwise only up to the gap times the force
-    bool smooth = true;  ///< twice differentiable; otherwise the Hessian jumps where the nearest feature changes
+    bool smooth = true;       ///< twice differentiable; otherwise the Hessian jumps where the nearest feature changes
     bool takes_pairs = true;  ///< is built from pairs as given; otherwise from a Model, which makes its own
 };
 
@@ -63,12 +67,25 @@ inline const std::vector<ContactCase>& contact_cases() {
                  geometry, contact::longrange::LongRangeOptions{
                                .slip_speed = o.slip_speed, .energy_tolerance = 1e-12, .threads = o.threads});
          },
+         [](const Model& model) {
+             return std::make_shared<contact::longrange::LongRange>(model.collision(),
+                                                                    contact::longrange::LongRangeOptions{});
+         },
          make_parameters, true, true, true},
         {"ipc",
          [](const CollisionGeometry& geometry, const ModelOptions& o) {
              return std::make_unique<contact::ipc::Ipc>(
                  geometry,
                  contact::ipc::IpcOptions{.range = kTestRange, .slip_speed = o.slip_speed, .threads = o.threads});
+         },
+         [](const Model& model) {
+             Kinematics kinematics;
+             forward_kinematics(model, model.default_parameters(), model.default_state().q, kinematics);
+             contact::ipc::IpcOptions options{.range =
+                                                  contact::ipc::automatic_range(model.collision(), kinematics.poses)};
+             options.scale =
+                 contact::ipc::automatic_scale(model.collision(), model.default_parameters(), options.range);
+             return std::make_shared<contact::ipc::Ipc>(model.collision(), options);
          },
          make_parameters, false, false, false},
         {"ipc-global",
@@ -77,12 +94,19 @@ inline const std::vector<ContactCase>& contact_cases() {
                  geometry, contact::ipc::IpcOptions{
                                .form = contact::ipc::Form::Global, .slip_speed = o.slip_speed, .threads = o.threads});
          },
+         [](const Model& model) {
+             return std::make_shared<contact::ipc::Ipc>(model.collision(),
+                                                        contact::ipc::IpcOptions{.form = contact::ipc::Form::Global});
+         },
          make_parameters, true, false, false},
         {"polyhedral",
          [](const CollisionGeometry& geometry, const ModelOptions& o) {
              return std::make_unique<contact::polyhedral::Polyhedral>(
                  *model_of(geometry), contact::polyhedral::PolyhedralOptions{
                                           .range = kTestRange, .slip_speed = o.slip_speed, .threads = o.threads});
+         },
+         [](const Model& model) {
+             return std::make_shared<contact::polyhedral::Polyhedral>(model, contact::polyhedral::PolyhedralOptions{});
          },
          [](const CollisionGeometry& geometry, double weight, double friction) {
              Parameters parameters = model_of(geometry)->default_parameters();

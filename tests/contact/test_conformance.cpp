@@ -375,8 +375,7 @@ TEST_CASE("contact models: mistakes are refused by name") {
         const testing::Scene scene = random_scene(random, true, kNear);
         CollisionGeometry bad = scene.geometry;
         bad.pairs[0].b = 9;
-        if (entry.takes_pairs)
-            CHECK_THROWS_AS(static_cast<void>(entry.make(bad, {})), std::invalid_argument);
+        if (entry.takes_pairs) CHECK_THROWS_AS(static_cast<void>(entry.make(bad, {})), std::invalid_argument);
         const auto model = entry.make(scene.geometry, {});
         Parameters parameters = entry.parameters(scene.geometry, 1e-3, 0.5);
         const auto memory = model->make_memory();
