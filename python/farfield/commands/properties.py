@@ -40,6 +40,7 @@ def _print_scorecard(findings: dict) -> None:
         table.add_column(column)
     for name, found in findings.items():
         for key, finding in found.items():
-            verdict = "yes" if finding.passed else "NO" if key in MODELS[name].expected else "no, as expected"
+            promised = key in MODELS[name].expected
+            verdict = ("yes" if promised else "YES, unexpected") if finding.passed else ("NO" if promised else "no")
             table.add_row(name, key.replace("_", "-"), verdict, finding.worst)
     Console(stderr=True, soft_wrap=True).print(table)
