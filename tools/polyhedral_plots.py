@@ -21,9 +21,13 @@ def draw_wall(panel) -> None:
         reference = polyhedra.wall_mujoco(times, time_constant=time_constant)
         for body in range(2):
             label = f"MuJoCo, solref {time_constant:g} s" if body == 0 else None
-            panel.plot(times, reference[:, body], style, color="black" if body == 0 else "grey", linewidth=1.1, label=label)
+            panel.plot(
+                times, reference[:, body], style, color="black" if body == 0 else "grey", linewidth=1.1, label=label
+            )
     for body, color in enumerate(("tab:blue", "tab:red")):
-        panel.plot(times, angles[:, body], color=color, linewidth=1.6, label=f"polyhedral, {('first', 'second')[body]} block")
+        panel.plot(
+            times, angles[:, body], color=color, linewidth=1.6, label=f"polyhedral, {('first', 'second')[body]} block"
+        )
     panel.set_xlabel("time [s]")
     panel.set_ylabel("angle about the vertical [degrees]")
     panel.set_title("two blocks at a wall")
@@ -38,7 +42,9 @@ def draw_planks(panel, seconds: float) -> None:
         pitch = 2.0 * np.arctan2(pose[5], pose[3])
         corners = np.array([[-x, -z], [x, -z], [x, z], [-x, z], [-x, -z]])
         turned = corners @ np.array([[np.cos(pitch), -np.sin(pitch)], [np.sin(pitch), np.cos(pitch)]])
-        panel.fill(turned[:, 0] + pose[0], turned[:, 1] + pose[2], facecolor="tab:green", edgecolor="white", linewidth=0.7)
+        panel.fill(
+            turned[:, 0] + pose[0], turned[:, 1] + pose[2], facecolor="tab:green", edgecolor="white", linewidth=0.7
+        )
     panel.axvline(x, color="grey", linewidth=0.8, linestyle=":")
     panel.set_aspect("equal")
     panel.set_xlabel("overhang [m]")

@@ -32,7 +32,23 @@ def test_a_name_stands_for_a_model_with_its_defaults(name, scene):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_command_line_takes_every_name(name, capsys, tmp_path):
-    assert cli.main(["simulate", "scenes/wall_spin.xml", "--steps", "5", "--contact", name, "--out", str(tmp_path), "--json", "--quiet"]) == 0
+    assert (
+        cli.main(
+            [
+                "simulate",
+                "scenes/wall_spin.xml",
+                "--steps",
+                "5",
+                "--contact",
+                name,
+                "--out",
+                str(tmp_path),
+                "--json",
+                "--quiet",
+            ]
+        )
+        == 0
+    )
     assert json.loads(capsys.readouterr().out)["converged"] is True
 
 

@@ -39,7 +39,9 @@ class Standing:
     q: np.ndarray  #: in the end
 
 
-def planks(*, seconds: float = 60.0, reach: float = PLANK_RANGE, pull_in: float = books.PULL_IN, tick=lambda: None) -> Standing:
+def planks(
+    *, seconds: float = 60.0, reach: float = PLANK_RANGE, pull_in: float = books.PULL_IN, tick=lambda: None
+) -> Standing:
     """Lets the stack go with neighbours half the range apart."""
     stack = books.Stack(pull_in=pull_in)
     model = stack.model(0.5 * reach, books.FREE)
@@ -75,7 +77,9 @@ def yaw(q: np.ndarray) -> np.ndarray:
     return np.degrees(np.unwrap(2.0 * np.arctan2(poses[:, :, 6], poses[:, :, 3]), axis=0))
 
 
-def wall(*, reach: float = WALL_RANGE, dt: float = WALL_DT, seconds: float = WALL_SECONDS) -> tuple[np.ndarray, np.ndarray]:
+def wall(
+    *, reach: float = WALL_RANGE, dt: float = WALL_DT, seconds: float = WALL_SECONDS
+) -> tuple[np.ndarray, np.ndarray]:
     """Times and angles of both blocks [degrees]."""
     model, parameters = ff.load(SCENE)
     state = model.keyframes["spin"][0]
@@ -169,7 +173,13 @@ def run(progress, *, seconds: float = 60.0, frictions=(0.1, 0.3, 0.5)) -> dict:
             rows.append(coulomb_row(ground, friction))
             tick()
     checks = [
-        Check(f"planks stand for {seconds:g} s", float(standing.stands), ">=", 1.0, f"drop {standing.drop:.2g} m, drift {standing.drift:.2g} m"),
+        Check(
+            f"planks stand for {seconds:g} s",
+            float(standing.stands),
+            ">=",
+            1.0,
+            f"drop {standing.drop:.2g} m, drift {standing.drift:.2g} m",
+        ),
         Check("planks: contact force over weight, difference from 1", standing.force_error, "<=", 1e-3),
         Check("planks pulled out by 0.1 % fall", float(not pulled_out.stands), ">=", 1.0),
         Check("wall: largest difference of angles from MuJoCo [degrees]", float(difference.max()), "<=", WALL_DEGREES),
@@ -179,14 +189,21 @@ def run(progress, *, seconds: float = 60.0, frictions=(0.1, 0.3, 0.5)) -> dict:
     checks += [
         Check("thrown box: way over Coulomb's, difference from 1", worst_way, "<=", 0.02),
         Check("slope 1 % above the threshold: acceleration over Coulomb's, difference from 1", worst_gain, "<=", 0.05),
-        Check("slope 1 % below the threshold: creep [m/s]", max(row["creep_below_threshold"] for row in rows), "<=", 1e-3),
+        Check(
+            "slope 1 % below the threshold: creep [m/s]", max(row["creep_below_threshold"] for row in rows), "<=", 1e-3
+        ),
     ]
     return {
         "timings": {},
         "checks": checks,
         "hashes": {"angles": result_hash([angles]), "planks": result_hash([standing.q])},
         "rows": rows,
-        "planks": {"drop": standing.drop, "drift": standing.drift, "seconds": standing.seconds, "stands_at_range_2mm": wide.stands},
+        "planks": {
+            "drop": standing.drop,
+            "drift": standing.drift,
+            "seconds": standing.seconds,
+            "stands_at_range_2mm": wide.stands,
+        },
         "wall": {
             "largest_difference_degrees": difference.max(axis=0).tolist(),
             "mujoco_softer_or_stiffer_degrees": spread.max(axis=0).tolist(),

@@ -9,7 +9,9 @@ import argparse
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="fewer random pairs")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random pairs (default: 0)")
-    parser.add_argument("--plot", metavar="FILE", help="draw force and stiffness against separation instead of measuring")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw force and stiffness against separation instead of measuring"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
     parser.add_argument("--quiet", action="store_true", help="no summary")
 

@@ -86,7 +86,10 @@ def curves(points: int = 240) -> dict[str, dict[str, Curve]]:
     up = np.array([0.0, 0.0, 1.0])
     upright, tilted = np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.93, 0.25, 0.2, 0.1])
     ball, box = {"type": ff.ShapeType.Sphere, "size": [SIZE, 0, 0]}, {"type": ff.ShapeType.Box, "size": [SIZE] * 3}
-    approach = {"two spheres": Line(ball, upright, up), "two boxes, corner to face": Line(box, tilted / np.linalg.norm(tilted), up)}
+    approach = {
+        "two spheres": Line(ball, upright, up),
+        "two boxes, corner to face": Line(box, tilted / np.linalg.norm(tilted), up),
+    }
     slide = Line(box, tilted / np.linalg.norm(tilted), np.array([1.0, 0.0, 0.0]))
     out: dict[str, dict[str, Curve]] = {name: {} for name in (*approach, SLIDING)}
     for name, evaluate in models().items():
@@ -100,9 +103,7 @@ def curves(points: int = 240) -> dict[str, dict[str, Curve]]:
             if panel != "two spheres":
                 depth = -SLIDING_GAP if name == "mujoco" else SLIDING_GAP
                 start = (slide.touching + depth) * up
-                out[SLIDING][name] = slide.curve(
-                    evaluate, np.linspace(-0.25, 0.25, 3 * points), start, up, scale
-                )
+                out[SLIDING][name] = slide.curve(evaluate, np.linspace(-0.25, 0.25, 3 * points), start, up, scale)
     return out
 
 

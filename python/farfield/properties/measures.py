@@ -193,7 +193,9 @@ def scan(
             return
 
 
-def _lines(subject: Subject, settings: Settings, seed: int) -> Iterator[tuple[Pair, np.ndarray, np.ndarray, np.ndarray]]:
+def _lines(
+    subject: Subject, settings: Settings, seed: int
+) -> Iterator[tuple[Pair, np.ndarray, np.ndarray, np.ndarray]]:
     """Ways out of contact and ways past each other, turning: pair, start, twist per unit of way, places."""
     reach = subject.range or 0.3
     for pair, random in _both(subject, Settings(pairs=max(2, settings.pairs // 6), seed=settings.seed), seed):
@@ -207,7 +209,12 @@ def _lines(subject: Subject, settings: Settings, seed: int) -> Iterator[tuple[Pa
             start = pair.moved(q, (subject.begins_at - 1e-4) * out)
         turn = 0.3 * random.normal(size=3) / pair.radius
         last = 4.0 if subject.range is None else 3.0 * reach
-        yield pair, start, np.concatenate([out + 0.2 * unit(random), 0.3 * turn]), np.geomspace(1e-3, last, settings.scan)
+        yield (
+            pair,
+            start,
+            np.concatenate([out + 0.2 * unit(random), 0.3 * turn]),
+            np.geomspace(1e-3, last, settings.scan),
+        )
         start = pair.to_gap(q, 0.3 * reach) if subject.begins_at > 0.0 else start
         side = np.cross(out, unit(random))
         side /= np.linalg.norm(side)

@@ -25,7 +25,7 @@ class World:
         import mujoco
 
         text = ['<mujoco><option gravity="0 0 0" tolerance="0" iterations="100"/><worldbody>']
-        for k, body in enumerate(model.scene.bodies):
+        for k in range(model.num_bodies):
             geoms = "".join(self._geom(shape) for shape in model.scene.shapes if shape.body == k)
             inner = f'<freejoint/><inertial pos="0 0 0" mass="1" diaginertia="0.02 0.02 0.02"/>{geoms}'
             text.append(geoms if k == 0 else f"<body>{inner}</body>")
