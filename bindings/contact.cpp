@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <sstream>
 
 #include "bindings.hpp"
@@ -103,7 +104,32 @@ nb::list all_closest_points(const std::shared_ptr<Model>& model, const Parameter
 
 }  // namespace
 
+namespace {
+
+std::map<std::string, ContactPtr>& registry() {
+    static std::map<std::string, ContactPtr> models;
+    return models;
+}
+
+}  // namespace
+
+void register_contact(const std::string& name, ContactPtr with_defaults) {
+    registry()[name] = std::move(with_defaults);
+}
+
+ContactPtr contact_of(const ContactArgument& argument) {
+    if (!argument) return nullptr;
+    if (const auto* model = std::get_if<ContactPtr>(&*argument)) return *model;
+    const auto& name = std::get<std::string>(*argument);
+    const auto found = registry().find(name);
+    if (found != registry().end()) return found->second;
+    std::string names;
+    for (const auto& [known, model] : registry()) names += (names.empty() ? "" : ", ") + known;
+    fail("rollout: contact model '", name, "' is unknown, expected one of: ", names);
+}
+
 void bind_contact(nb::module_& m) {
+    register_contact("longrange", std::make_shared<LongRangeModel>(LongRangeOptions{}, false));
     nb::class_<contact::PairBlock>(m, "PairBlock", "Second derivatives of one pair of bodies.")
         .def_ro("a", &contact::PairBlock::a, "Body index.")
         .def_ro("b", &contact::PairBlock::b, "Body index, above a.")

@@ -82,6 +82,8 @@ class IpcGlobalModel : public ContactModel {
 }  // namespace
 
 void bind_contact_ipc(nb::module_& m) {
+    register_contact("ipc", std::make_shared<IpcModel>(IpcOptions{}, std::nullopt));
+    register_contact("ipc-global", std::make_shared<IpcGlobalModel>(IpcOptions{.form = Form::Global}));
     nb::class_<IpcModel, ContactModel>(
         m, "Ipc",
         "Incremental potential contact: a barrier between vertices and triangles, and between edges, nearer than a "

@@ -3,6 +3,9 @@
 /// @file  A contact model as Python sees it: options alone. What is built from them for a model is kept as long as the model lives.
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
 
 #include "farfield/dynamics/step_types.hpp"
 
@@ -31,5 +34,14 @@ class ContactModel {
     std::weak_ptr<const Model> model_;
     ContactSetup setup_;
 };
+
+using ContactPtr = std::shared_ptr<ContactModel>;
+/// What a rollout takes: a model, or the name of one with the defaults of its options.
+using ContactArgument = std::optional<std::variant<ContactPtr, std::string>>;
+
+/// Called once per name, when the module is loaded.
+void register_contact(const std::string& name, ContactPtr with_defaults);
+/// Null for no contact. Throws, listing the names there are, for a name that is none of them.
+[[nodiscard]] ContactPtr contact_of(const ContactArgument& argument);
 
 }  // namespace farfield::python

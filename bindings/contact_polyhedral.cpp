@@ -80,6 +80,7 @@ void bind_hull_mass(nb::module_& m) {
 
 void bind_contact_polyhedral(nb::module_& m) {
     bind_hull_mass(m);
+    register_contact("polyhedral", std::make_shared<PolyhedralModel>(PolyhedralOptions{}));
     nb::class_<PolyhedralModel, ContactModel>(
         m, "Polyhedral",
         "Convex-polyhedron contact: bodies are unions of convex hulls that repel below a range, smoothly, and never "

@@ -6,6 +6,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
@@ -23,7 +24,6 @@ using Eigen::VectorXd;
 namespace {
 
 using ModelPtr = std::shared_ptr<Model>;
-using ContactPtr = std::shared_ptr<ContactModel>;
 using ConstArray = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
 /// A Python object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar).
@@ -96,10 +96,11 @@ nb::object poses_of(const Trajectory& t) {
 }
 
 Trajectory run(const ModelPtr& model, const Parameters& parameters, const State& state, const RowMatrix& controls,
-               double dt, const ContactPtr& contact, double tolerance, int max_iterations,
+               double dt, const ContactArgument& contact, double tolerance, int max_iterations,
                const std::string& pd_convention, const std::optional<RowMatrix>& script, const nb::object& policy,
                const std::optional<RowMatrix>& guess) {
     const StepOptions options = step_options(dt, tolerance, max_iterations, pd_convention);
+    const ContactPtr potential = contact_of(contact);
     RolloutInput input{.state0 = state, .controls = controls};
     if (script) input.script = *script;
     if (guess) input.guess = *guess;
@@ -109,15 +110,16 @@ Trajectory run(const ModelPtr& model, const Parameters& parameters, const State&
         input.policy = &*wrapped;
     }
     nb::gil_scoped_release release;
-    return rollout(model, parameters, input, options, contact ? contact->setup(model) : ContactSetup{});
+    return rollout(model, parameters, input, options, potential ? potential->setup(model) : ContactSetup{});
 }
 
 std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Parameters>& parameters,
                                   const std::vector<State>& states, const std::vector<RowMatrix>& controls, double dt,
-                                  const ContactPtr& contact, double tolerance, int max_iterations,
+                                  const ContactArgument& contact, double tolerance, int max_iterations,
                                   const std::string& pd_convention, std::optional<int> threads,
                                   const std::optional<std::vector<RowMatrix>>& guesses) {
     const StepOptions options = step_options(dt, tolerance, max_iterations, pd_convention);
+    const ContactPtr potential = contact_of(contact);
     if (controls.size() != states.size())
         fail("rollout_batch: ", controls.size(), " control sequences for ", states.size(), " states");
     if (guesses && guesses->size() != states.size())
@@ -127,7 +129,8 @@ std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Param
     for (std::size_t k = 0; guesses && k < states.size(); ++k) inputs[k].guess = (*guesses)[k];
     nb::gil_scoped_release release;
     ThreadPool pool(threads.value_or(default_num_threads()));
-    return rollout_batch(model, parameters, inputs, options, pool, contact ? contact->setup(model) : ContactSetup{});
+    return rollout_batch(model, parameters, inputs, options, pool,
+                         potential ? potential->setup(model) : ContactSetup{});
 }
 
 RolloutGradient run_vjp(const Trajectory& trajectory, const std::optional<ConstArray>& dL_dq,
@@ -262,7 +265,9 @@ void bind_dynamics(nb::module_& m) {
           "stop [N, N m].\n"
           "script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when "
           "absent.\n"
-          "contact: a ContactModel such as LongRange(); its weight and friction are in the parameters.\n"
+          "contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', "
+          "'polyhedral', 'ipc' or\n"
+          "'ipc-global'; weight and friction are in the parameters.\n"
           "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, "
           "parameters_bar) and optional num_parameters.\n"
           "guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).");

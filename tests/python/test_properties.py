@@ -9,26 +9,43 @@ import pytest
 
 import farfield as ff
 from farfield import cli, properties
+from farfield.properties import mujoco_contact
 
 SOUND = ff.LongRange(blend=[properties.BLEND]).evaluate
+SUBJECT = properties.Subject(SOUND)
+
+
+def distance(q):
+    """Of the origins, or height above the half-space."""
+    return float(np.linalg.norm(q[7:10] - q[:3])) if len(q) > 7 else float(q[2])
 
 
 def broken(change):
-    """The long-range model with its energy, wrench and Hessian changed by ``change(found, r)``, r the distance of the origins."""
+    """The long-range model with its energy, wrench and Hessian changed by ``change(found, r)``, r as in ``distance``."""
 
     def evaluate(model, parameters, q):
         found = SOUND(model, parameters, q)
         copy = SimpleNamespace(
             energy=found.energy, wrench=np.array(found.wrench), hessian=np.array(found.blocks[0].hessian)
         )
-        change(copy, float(np.linalg.norm(q[7:10] - q[:3])))
+        change(copy, distance(q))
         return SimpleNamespace(energy=copy.energy, wrench=copy.wrench, blocks=[SimpleNamespace(hessian=copy.hessian)])
 
-    return evaluate
+    return properties.Subject(evaluate)
 
 
 def capped(found, r):
     found.energy = min(found.energy, 1e6)
+
+
+def saturated(found, r):
+    """Grows with every approach, but never beyond 1."""
+    found.energy = 1.0 if np.isinf(found.energy) else found.energy / (1.0 + found.energy)
+
+
+def slowing(found, r):
+    """Infinite where bodies touch, bounded before."""
+    found.energy = found.energy if np.isinf(found.energy) else 1.0 - found.energy**-0.5
 
 
 def logarithmic(found, r):
@@ -51,47 +68,81 @@ def cut_off(found, r):
         found.wrench *= 0.0
 
 
-def test_command_reports_all_properties(capsys):
+EXPECTED = {"longrange": "1111", "polyhedral": "1110", "ipc": "1010", "ipc-global": "1011", "mujoco": "0010"}
+
+
+def test_command_measures_all_models(capsys):
     assert cli.main(["properties", "--quick", "--json"]) == 0
     models = json.loads(capsys.readouterr().out)["models"]
-    assert set(models) == {"longrange"}
-    verdicts = dict(models["longrange"])
-    figures = verdicts.pop("figures")
-    assert verdicts == dict.fromkeys(properties.PROPERTIES, True)
-    assert figures["barrier_min_energy_times_gap"] > 12.0
-    assert figures["barrier_finite_when_touching"] == 0
-    assert figures["non_prehensile_terms"] > 20
-    assert figures["non_vanishing_law_error"] < 1e-3
+    verdicts = {name: "".join(str(int(row[key])) for key in properties.PROPERTIES) for name, row in models.items()}
+    assert verdicts == EXPECTED
+    figures = {name: row["figures"] for name, row in models.items()}
+    assert figures["longrange"]["barrier_power"] == pytest.approx(1.0, abs=0.01)
+    assert figures["longrange"]["non_vanishing_law_error"] < 1e-3
+    assert figures["polyhedral"]["barrier_power"] == pytest.approx(5.0, abs=0.01)
+    assert figures["ipc"]["barrier_power"] == pytest.approx(0.0, abs=0.05)  # a logarithm
+    assert figures["ipc"]["smooth_jump_left_along_lines"] > 1e-3
+    for name in ("longrange", "polyhedral", "ipc", "ipc-global"):
+        assert figures[name]["barrier_finite_when_touching"] == 0
+        assert figures[name]["non_prehensile_terms"] > 15
+    assert figures["mujoco"]["barrier_finite_when_touching"] == 20
 
 
-@pytest.mark.parametrize("change", [capped, logarithmic])
+@pytest.mark.parametrize("change", [capped, saturated, slowing])
 def test_a_finite_barrier_is_caught(change):
     assert not properties.measure_barrier(broken(change), properties.QUICK).passed
 
 
+def test_a_logarithm_is_a_barrier():
+    finding = properties.measure_barrier(broken(logarithmic), properties.QUICK)
+    assert finding.passed
+    assert finding.figures["barrier_power"] == pytest.approx(0.0, abs=0.01)
+
+
 def test_a_kink_is_caught_along_lines_and_at_switches():
-    assert not properties.measure_smooth(broken(kinked), properties.QUICK).passed
+    finding = properties.measure_smooth(broken(kinked), properties.QUICK)
+    assert not finding.passed
+    assert finding.figures["smooth_jump_left_along_lines"] > 0.1
+    assert finding.figures["smooth_jump_left_above_half_space"] > 0.1
     random = np.random.default_rng(5)
-    model, parameters = properties.solids(random)
-    q, direction = properties.placed(random, 1.1)
+    pair = properties.solids(random)
+    q = pair.placed(random, 1.1)
+    twist = np.concatenate([pair.away(q), np.zeros(3)])
     steps = (1e-3, 1e-5)
-    assert properties.one_sided(SOUND, model, parameters, q, direction, steps) < properties.LINEAR_SLACK
-    assert properties.one_sided(broken(kinked), model, parameters, q, direction, steps) > 10.0
+    assert properties.one_sided(SUBJECT, pair, q, twist, steps) < properties.LINEAR_SLACK
+    assert properties.one_sided(broken(kinked), pair, q, twist, steps) > 10.0
 
 
 def test_attraction_is_caught():
-    assert not properties.measure_non_prehensile(broken(sticky), properties.QUICK).passed
+    finding = properties.measure_non_prehensile(broken(sticky), properties.QUICK)
+    assert not finding.passed
+    assert finding.figures["non_prehensile_min_term"] < -0.5
 
 
 def test_a_force_that_ends_is_caught():
-    finding = properties.measure_non_vanishing(broken(cut_off), properties.QUICK, None)
+    finding = properties.measure_non_vanishing(broken(cut_off), properties.QUICK)
     assert not finding.passed
     assert finding.figures["non_vanishing_min_force"] == 0.0
 
 
+def test_mujoco_pushes_boxes_apart_only_when_they_overlap():
+    random = np.random.default_rng(2)
+    subject = properties.MODELS["mujoco"].make()
+    for make in (subject.solids, subject.grounded):
+        pair = make(random)
+        q = pair.to_gap(pair.placed(random, 3.0), 1e-3)
+        out, gap = pair.outward(q)
+        assert not subject.force(pair, q).any()
+        overlapping = pair.moved(q, -(gap + 1e-3) * out)
+        assert subject.force(pair, overlapping) @ out > 0.0
+        assert subject.energy(pair, overlapping) > 0.0
+        normal = mujoco_contact.World(pair.model).normal_forces(overlapping)
+        assert len(normal) > 0
+        assert np.all(normal >= 0.0)
+
+
 def test_a_broken_promise_exits_1(monkeypatch, capsys):
-    row = properties.Row(lambda: SimpleNamespace(evaluate=broken(cut_off)))
-    monkeypatch.setitem(properties.MODELS, "longrange", row)
+    monkeypatch.setattr(properties, "MODELS", {"longrange": properties.Row(lambda: broken(cut_off))})
     assert cli.main(["properties", "--quick"]) == 1
     output = capsys.readouterr()
     assert output.out == ""

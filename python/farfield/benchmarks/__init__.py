@@ -25,6 +25,11 @@ BENCHMARKS = (
         "farfield.benchmarks.chains",
         "four rotating chains of convex links: cost of a step against their number, per contact model",
     ),
+    (
+        "polyhedra",
+        "farfield.benchmarks.polyhedra",
+        "convex polyhedra against what is known: twenty planks, two blocks at a wall beside MuJoCo, Coulomb friction",
+    ),
     ("grids", "farfield.benchmarks.grids", "contact of two parallel square grids: growth with the number of triangles"),
     (
         "filter",

@@ -9,6 +9,9 @@ import argparse
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="fewer random pairs")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random pairs (default: 0)")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw force and stiffness against separation instead of measuring"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
     parser.add_argument("--quiet", action="store_true", help="no summary")
 
@@ -19,6 +22,11 @@ def run(args: argparse.Namespace) -> int:
     from farfield.properties import MODELS, QUICK, Settings, measure, to_dict
     from farfield.runs import dump_json
 
+    if args.plot:
+        from farfield.properties.forces import draw
+
+        draw(args.plot)
+        return 0
     settings = replace(QUICK if args.quick else Settings(), seed=args.seed)
     findings = {name: measure(row, settings) for name, row in MODELS.items()}
     if args.json:
@@ -40,6 +48,7 @@ def _print_scorecard(findings: dict) -> None:
         table.add_column(column)
     for name, found in findings.items():
         for key, finding in found.items():
-            verdict = "yes" if finding.passed else "NO" if key in MODELS[name].expected else "no, as expected"
+            promised = key in MODELS[name].expected
+            verdict = ("yes" if promised else "YES, unexpected") if finding.passed else ("NO" if promised else "no")
             table.add_row(name, key.replace("_", "-"), verdict, finding.worst)
     Console(stderr=True, soft_wrap=True).print(table)

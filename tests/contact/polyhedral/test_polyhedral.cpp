@@ -41,9 +41,11 @@ void check_derivatives(const Polyhedral& model, const HullScene& scene, Random& 
     CHECK(model.energy(scene.poses, parameters, *memory) == doctest::Approx(d.energy).epsilon(1e-11));
     CHECK(model.energy(scene.poses, parameters, *model.make_memory()) == doctest::Approx(d.energy).epsilon(1e-11));
     const LadderOptions ladder{.scale = 0.3 * scene.gap, .floor = 1e-14};  // x^-5 varies on a fraction of the gap
+    // a direction that happens to be normal to the gradient has differences that are all rounding
+    const LadderOptions along{.scale = ladder.scale, .floor = 1e-2 * stacked(d.wrench).norm()};
     const DerivativeReport gradient = check_tangent_gradient(
         [&](const Eigen::VectorXd& twist) { return model.energy(moved(scene.poses, twist), parameters, *memory); },
-        stacked(d.wrench), ladder, random);
+        stacked(d.wrench), along, random);
     CHECK_MESSAGE(gradient.passes(1e-6), gradient);
     const DerivativeReport hessian = check_jacobian(
         [&](const Eigen::VectorXd& twist) {

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "farfield/contact/polyhedral/barrier.hpp"
+#include "farfield/contact/polyhedral/cholesky4.hpp"
+#include "farfield/contact/polyhedral/hull_pass.hpp"
 #include "farfield/geometry/gjk.hpp"
 
 namespace farfield::contact::polyhedral {
@@ -20,33 +22,11 @@ constexpr int kMaxIterations = 60;
 constexpr int kMaxWarmIterations = 10;  // then GJK tells whether the hulls have parted
 constexpr int kMaxHalvings = 60;
 constexpr double kArmijo = 1e-4;
-constexpr double kStagnation = 1e-11;  // of Phi: below it a decrement that does not fall tenfold is rounding
+constexpr double kStagnation = 1e-11;  // of Phi: below it a decrement that does not even halve is rounding
 constexpr double kNothing = 1e-26;     // Phi this small is that of hulls at their range, up to rounding
 constexpr double kMarginChange = 1.5;  // margins that changed by more than this ask for a new balance
 constexpr double kAtRange = 1.0 - 1e-9;
-
-/// Cholesky solve of a symmetric positive definite 4x4 matrix; the shift only steers the iteration.
-Vector4d solve_shifted(const Matrix4d& h, const Vector4d& right) {
-    const double shift = 1e-14 * h.trace();
-    double l[4][4];
-    for (int j = 0; j < 4; ++j) {
-        for (int i = j; i < 4; ++i) {
-            double sum = h(i, j);
-            for (int k = 0; k < j; ++k) sum -= l[i][k] * l[j][k];
-            l[i][j] = i == j ? std::sqrt(std::max(sum, 0.0) + shift) : sum / l[j][j];
-        }
-    }
-    Vector4d x = right;
-    for (int i = 0; i < 4; ++i) {
-        for (int k = 0; k < i; ++k) x[i] -= l[i][k] * x[k];
-        x[i] /= l[i][i];
-    }
-    for (int i = 3; i >= 0; --i) {
-        for (int k = i + 1; k < 4; ++k) x[i] -= l[k][i] * x[k];
-        x[i] /= l[i][i];
-    }
-    return x;
-}
+constexpr double kShift = 1e-14;  // of the trace; only steers the iteration
 
 /// The margin 1 - |n| at which one vertex on either side of a gap g is in balance: P'(eta) = g P'((1 - eta) g/2).
 double balanced_margin(double gap, double s) {
@@ -143,11 +123,7 @@ class PairProblem {
         GjkStatus status = GjkStatus::Searching;
         const auto farthest = [](const HullColumns& hull, const Vector3d& n) {
             int best = 0;
-            double most = -std::numeric_limits<double>::infinity();
-            for (int m = 0; m < hull.size; ++m) {
-                const double reach = n.x() * hull.x[m] + n.y() * hull.y[m] + n.z() * hull.z[m];
-                if (reach > most) most = reach, best = m;
-            }
+            (void)hull.support(n, best);
             return hull.point(best);
         };
         do {
@@ -183,10 +159,10 @@ class PairProblem {
         double last = std::numeric_limits<double>::infinity();
         for (int iteration = 0; iteration < max_iterations; ++iteration) {
             if (out_.value <= kNothing) return true;
-            const Vector4d step = -solve_shifted(out_.hessian, gradient_);
+            const Vector4d step = -Cholesky4(out_.hessian, kShift).solve(gradient_);
             const double decrement = -gradient_.dot(step);
             if (!(decrement > tolerance * out_.value) ||
-                (decrement < kStagnation * out_.value && decrement > 0.1 * last)) {
+                (decrement < kStagnation * out_.value && decrement > 0.5 * last)) {
                 out_.value -= 0.5 * std::max(decrement, 0.0);
                 return true;
             }
@@ -239,39 +215,15 @@ class PairProblem {
 
 bool add_hull(const HullColumns& hull, double side, const Plane& plane, const Vector3d& centre, double s,
               HullSums& out) {
-    const double nx = side * plane.normal.x(), ny = side * plane.normal.y(), nz = side * plane.normal.z();
-    const double o = side * plane.offset;
-    double lowest = std::numeric_limits<double>::infinity();
-    double value = 0.0, a[4] = {}, q2[10] = {};
-    for (int m = 0; m < hull.size; ++m) {
-        const double x = hull.x[m] - centre.x(), y = hull.y[m] - centre.y(), z = hull.z[m] - centre.z();
-        const double q = nx * x + ny * y + nz * z + o;
-        lowest = std::min(lowest, q);
-        if (!(q < s) || !(q > 0.0)) continue;
-        const BarrierTaylor p = barrier(q, s);
-        value += p.value;
-        a[0] += p.first * x;
-        a[1] += p.first * y;
-        a[2] += p.first * z;
-        a[3] += p.first;
-        const double sx = p.second * x, sy = p.second * y, sz = p.second * z;
-        q2[0] += sx * x;
-        q2[1] += sx * y;
-        q2[2] += sx * z;
-        q2[3] += sx;
-        q2[4] += sy * y;
-        q2[5] += sy * z;
-        q2[6] += sy;
-        q2[7] += sz * z;
-        q2[8] += sz;
-        q2[9] += p.second;
-    }
-    out.lowest = lowest;
-    if (!(lowest > 0.0)) return false;
-    out.value = value;
+    const Vector3d n = side * plane.normal;
+    PassSums sums;
+    pass_over(hull, {{n.x(), n.y(), n.z()}, side * plane.offset, {centre.x(), centre.y(), centre.z()}, s}, sums);
+    out.lowest = sums.lowest;
+    if (!(sums.lowest > 0.0)) return false;
+    const double *a = sums.first, *q = sums.second;
+    out.value = sums.value;
     out.first << a[0], a[1], a[2], a[3];
-    out.second << q2[0], q2[1], q2[2], q2[3], q2[1], q2[4], q2[5], q2[6], q2[2], q2[5], q2[7], q2[8], q2[3], q2[6],
-        q2[8], q2[9];
+    out.second << q[0], q[1], q[2], q[3], q[1], q[4], q[5], q[6], q[2], q[5], q[7], q[8], q[3], q[6], q[8], q[9];
     return true;
 }
 

@@ -14,17 +14,13 @@
 #include <Eigen/Dense>
 #include <limits>
 
+#include "farfield/geometry/point_columns.hpp"
 #include "farfield/math/pose.hpp"
 
 namespace farfield::contact::polyhedral {
 
-/// Vertices as three columns, in the body frame, lengths scaled.
-struct HullColumns {
-    const double *x = nullptr, *y = nullptr, *z = nullptr;
-    int size = 0;
-
-    [[nodiscard]] Eigen::Vector3d point(int m) const { return {x[m], y[m], z[m]}; }
-};
+/// Vertices in the body frame, lengths scaled.
+using HullColumns = PointColumns;
 
 struct Plane {
     Eigen::Vector3d normal = Eigen::Vector3d::Zero();  ///< not unit: 1 - |n| is a margin of its own

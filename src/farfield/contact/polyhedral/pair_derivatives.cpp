@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/contact/polyhedral/pair_derivatives.hpp"
 
+#include "farfield/contact/polyhedral/cholesky4.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield::contact::polyhedral {
@@ -75,9 +76,10 @@ Matrix4x12d plane_coupling(const WorldPair& pair) {
 }
 
 Matrix12d pair_hessian(const WorldPair& pair) {
-    const Matrix4x12d mixed = plane_coupling(pair);
-    const Matrix4x12d solved = pair.hessian.ldlt().solve(mixed);
-    Matrix12d out = -(mixed.transpose() * solved);
+    Matrix4x12d mixed = plane_coupling(pair);
+    Cholesky4(pair.hessian, 0.0).forward(mixed);
+    Matrix12d out;
+    out.noalias() = -mixed.transpose() * mixed;
     out.topLeftCorner<6, 6>() += own_block(pair.a, -1.0, pair.plane.normal, pair.from_a);
     out.bottomRightCorner<6, 6>() += own_block(pair.b, 1.0, pair.plane.normal, pair.from_b);
     return 0.5 * (out + out.transpose());

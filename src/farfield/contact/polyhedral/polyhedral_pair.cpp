@@ -60,7 +60,8 @@ struct ContactMotion {
 void Polyhedral::refuse_touching(int pair) const {
     fail("Polyhedral: the convex hulls of bodies '", names_[at(pairs_[at(pair)].a)], "' and '",
          names_[at(pairs_[at(pair)].b)],
-         "' overlap at the start of a step; expected a gap (concave meshes must be decomposed into convex parts)");
+         "' touch or cross at the start of a step; expected a gap (concave meshes must be decomposed into convex "
+         "parts)");
 }
 
 template <class Work>
