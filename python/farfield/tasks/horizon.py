@@ -70,7 +70,9 @@ class RecedingHorizon:
             "newton": sum(report.iterations for report in here.trajectory.reports),
         }
         self._iteration += 1
-        moving = here.gradient is None or bool(here.gradient.any())
+        # a gradient that is drawn anew each time may be zero now and not the next time
+        again = not self.objective.deterministic and here.value > 0.0
+        moving = again or here.gradient is None or bool(here.gradient.any())
         if here.gradient is None:
             self._step_back(here.trajectory)
         else:
@@ -116,6 +118,13 @@ class RecedingHorizon:
     def inputs(self) -> dict[str, np.ndarray]:
         """The controls applied so far and the state they start from."""
         return {"controls": self._applied(), "q0": self._q[0], "v0": self._v[0]}
+
+    def planned(self) -> dict[str, np.ndarray]:
+        """The whole motion as it stands: the controls applied so far, then the plan of the window, its last row held to the end."""
+        plan = self.objective.parameterization.decode(self._x if self._good is None else self._good)["controls"]
+        rest = np.concatenate([plan, np.repeat(plan[-1:], max(self.frames - self.frame - len(plan), 0), axis=0)])
+        controls = np.concatenate([self._applied(), rest[: self.frames - self.frame]])
+        return {"controls": controls, "q0": self._q[0], "v0": self._v[0]}
 
     def _applied(self) -> np.ndarray:
         return np.array(self._controls).reshape(self.frame, self.objective.model.num_controls)
