@@ -90,8 +90,7 @@ class RecedingHorizon:
     def _step_back(self, trajectory: ff.Trajectory) -> None:
         """Half the way back to the last controls whose rollout converged."""
         if self._good is None:
-            report = trajectory.reports[-1]
-            raise Stuck(f"step {len(trajectory.reports)} of the first rollout ended with '{report.status}'")
+            raise Stuck(f"step {trajectory.num_steps + 1} of the first rollout ended with '{_end(trajectory)}'")
         self._x = 0.5 * (self._x + self._good)
         self.optimizer.reset()
 
@@ -103,7 +102,7 @@ class RecedingHorizon:
             if step.converged:
                 break
         else:
-            raise Stuck(f"frame {self.frame}: the step ended with '{step.reports[-1].status}'")
+            raise Stuck(f"frame {self.frame}: the step ended with '{_end(step)}'")
         self._q.append(np.array(step.q[-1]))
         self._v.append(np.array(step.v[-1]))
         self._controls.append(control[0])
@@ -152,3 +151,8 @@ class RecedingHorizon:
         prefix = "optimizer."
         self.optimizer.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
         self.done = self.frame >= self.frames
+
+
+def _end(trajectory: Any) -> str:
+    """How a rollout ended; engines from outside have no reports."""
+    return trajectory.reports[-1].status if trajectory.reports else "no finite state"

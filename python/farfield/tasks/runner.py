@@ -8,6 +8,7 @@ replaced as a whole), and at the end arrays.npz, recording.npz, replay.html, con
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
 import sys
 import threading
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from farfield.runs import RunDir
+from farfield.runs import RunDir, clean_json
 from farfield.tasks.registry import find_method
 from farfield.tasks.starts import START_SAMPLES, Started, best_sample
 from farfield.tasks.task import Driver, Problem, Stuck, Task, with_options
@@ -98,6 +99,27 @@ def resume(task: Task, folder: RunDir) -> Run:
     return run
 
 
+def complete_setup(**fields: Any) -> Setup:
+    """A setup with the contact that its method has, also when that is the method's own."""
+    setup = Setup(**fields)
+    own = find_method(setup.method).own_contact
+    return setup if own is None else replace(setup, contact=own)
+
+
+def find_or_start(task: Task, seed: int, setup: Setup, path) -> tuple[Run | None, dict | None]:
+    """What a directory holds: (None, its result) when that is complete, else (the run to go on with, None)."""
+    if not (path / "config.json").is_file():
+        return start(task, seed=seed, out=path, **vars(setup)), None
+    known = RunDir.open(path)
+    if known.config["options"] != clean_json(setup.config(task)) or known.config["seed"] != seed:
+        raise ValueError(f"{path}: holds a run with other options; choose another --out")
+    if known.file("result.json").is_file():
+        result = json.loads(known.file("result.json").read_text(encoding="utf-8"))
+        if result["complete"]:
+            return None, result
+    return resume(task, known), None
+
+
 def prepare(task: Task, seed: int, setup: Setup, *, draw: bool = True) -> Run:
     """The task with its objective and driver, in no directory yet. ``draw``: False leaves a sampled start to a checkpoint."""
     from farfield.commands.arguments import contact_model
@@ -106,8 +128,7 @@ def prepare(task: Task, seed: int, setup: Setup, *, draw: bool = True) -> Run:
         raise ValueError(f"start '{setup.start}', expected trivial or sampled")
     problem = task.build(seed)
     kind = find_method(setup.method)
-    if kind.own_contact is not None:
-        setup = replace(setup, contact=kind.own_contact)
+    setup = complete_setup(**vars(setup))
     contact = None
     if kind.own_contact is None:
         contact = contact_model(setup.contact, **problem.contact_options.get(setup.contact, {}))
