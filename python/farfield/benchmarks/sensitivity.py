@@ -42,8 +42,10 @@ class Options:
     name = "sensitivity"
     seeds: int = option(3, "seeds 0 to N - 1 of every setting", above=0)
     studies: str = option(",".join(STUDIES), "which of the studies, separated by commas")
+    time_steps: str = option(",".join(f"{dt:g}" for dt in PAPER_TIME_STEPS), "of the study of that name [s]")
+    weights: str = option(",".join(f"{mu:g}" for mu in PAPER_WEIGHTS), "of the study of that name [J]")
     tasks: str = option(",".join(SMOOTHNESS_TASKS), "tasks of the smoothness study, separated by commas")
-    seconds: float = option(900.0, "most that one run of the smoothness study may take [s]", above=0)
+    seconds: float = option(900.0, "most CPU time that one run of the smoothness study may take [s]", above=0)
     frames: int = option(0, "steps of a motion at most; 0: the task's own duration", least=0)
     figure: str = option("", "file for the curves of the smoothness study (PNG)")
 
@@ -54,7 +56,7 @@ class Planned:
 
     time: float | None  #: simulated time to success [s]
     losses: list[float]  #: of the window, one per frame
-    seconds: float
+    seconds: float  #: of CPU time
     cut_off: bool
     stuck: str | None
     last: np.ndarray  #: the last coordinates
@@ -66,8 +68,8 @@ def plan_until_success(
     """Plan a task with a receding horizon until its success test holds for the motion so far, or it ends."""
     run = prepare(task, seed, Setup(contact=contact))
     problem, driver = run.problem, run.driver
-    began, losses, poses, found, stuck = time.perf_counter(), [], [], None, None
-    while not driver.done and found is None and time.perf_counter() - began < seconds:
+    began, losses, poses, found, stuck = time.process_time(), [], [], None, None
+    while not driver.done and found is None and time.process_time() - began < seconds:
         frame = driver.frame
         try:
             row = driver.advance()
@@ -81,7 +83,7 @@ def plan_until_success(
         motion = _so_far(problem, driver, poses)
         if problem.success(motion):
             found = motion.num_steps * problem.dt
-    spent = time.perf_counter() - began
+    spent = time.process_time() - began
     last = driver.state()["q"][-1]
     return Planned(found, losses, spent, found is None and not driver.done and stuck is None, stuck, last)
 
@@ -108,7 +110,7 @@ def _row(study: str, task: str, setting: str, runs: list[Planned], paper: float 
         "times": " ".join("-" if each is None else f"{each:.2f}" for each in times),
         "median": statistics.median(reached) if len(reached) == len(runs) else None,
         "paper": paper,
-        "seconds": round(sum(run.seconds for run in runs), 1),
+        "cpu_seconds": round(sum(run.seconds for run in runs), 1),
         "cut_off": sum(run.cut_off for run in runs),
     }
 
@@ -127,9 +129,11 @@ def _tables(options: Options, progress: Callable) -> list[tuple[dict, list[Plann
     settings = []
     chosen = _names(options.studies, STUDIES, "studies")
     if "time_step" in chosen:
-        settings += [("time_step", f"{dt:g} s", dt, TABLE_WEIGHT, PAPER_TIME_STEPS[dt]) for dt in PAPER_TIME_STEPS]
+        steps = _numbers(options.time_steps, "time_steps")
+        settings += [("time_step", f"{dt:g} s", dt, TABLE_WEIGHT, PAPER_TIME_STEPS.get(dt)) for dt in steps]
     if "weight" in chosen:
-        settings += [("weight", f"{mu:g} J", TABLE_TIME_STEP, mu, PAPER_WEIGHTS[mu]) for mu in PAPER_WEIGHTS]
+        weights = _numbers(options.weights, "weights")
+        settings += [("weight", f"{mu:g} J", TABLE_TIME_STEP, mu, PAPER_WEIGHTS.get(mu)) for mu in weights]
     found = []
     for study, setting, dt, weight, paper in settings:
         task = _push(options, dt, weight)
@@ -162,6 +166,16 @@ def _names(text: str, known: tuple[str, ...], what: str) -> list[str]:
     if unknown or not names:
         raise ValueError(f"option {what}: '{text}', expected some of: {', '.join(known)}")
     return names
+
+
+def _numbers(text: str, what: str) -> list[float]:
+    try:
+        values = [float(each) for each in text.split(",")]
+    except ValueError:
+        values = [-1.0]
+    if not all(0.0 < value < float("inf") for value in values):
+        raise ValueError(f"option {what}: '{text}', expected numbers > 0 separated by commas")
+    return values
 
 
 def run(progress: Callable[[str, int], Callable[[], None]], options: Options | None = None) -> dict:

@@ -73,6 +73,10 @@ class Run:
     stuck: str | None = None  #: why the driver could not go on
     cut_off: bool = False  #: the time was up before the driver was done
 
+    def spent(self, clock: str) -> float:
+        """Seconds of the wall clock or of processor time so far."""
+        return self.cpu_seconds if clock == "cpu" else self.seconds
+
 
 def start(task: Task, *, seed: int, out=None, **setup: Any) -> Run:
     """A new run; `out` is its directory, by default a fresh one in runs/. ``setup``: fields of `Setup`."""
@@ -160,16 +164,18 @@ def execute(
     quiet: bool = False,
     stop_after: int | None = None,
     budget: float | None = None,
+    clock: str = "wall",
     watch: Callable[[Run, dict], None] | None = None,
 ) -> bool:
     """Iterate until the driver is done or stuck, or `budget` seconds are spent on this run (an iteration is not broken off).
 
+    `clock`: "wall", or "cpu" for the processor time of all threads, on a machine that others use as well.
     False when stopped by Ctrl-C or after `stop_after` iterations. Leaves a checkpoint. `watch` sees every row of metrics.
     """
     saved = time.monotonic()
     with _stop_request() as stopped, _progress(run, quiet) as show:
         while not run.driver.done and not stopped():
-            if budget is not None and run.seconds >= budget:
+            if budget is not None and run.spent(clock) >= budget:
                 run.cut_off = True
                 break
             began, cpu = time.perf_counter(), time.process_time()
@@ -182,7 +188,8 @@ def execute(
             run.cpu_seconds += time.process_time() - cpu
             run.iterations += 1
             run.steps += row["steps"]
-            run.folder.append_metrics({**row, "seconds": round(run.seconds, 4)})
+            times = {"seconds": round(run.seconds, 4), "cpu_seconds": round(run.cpu_seconds, 4)}
+            run.folder.append_metrics({**row, **times})
             show(row)
             if watch is not None:
                 watch(run, row)
@@ -203,11 +210,13 @@ def save_checkpoint(run: Run) -> None:
     run.folder.write_arrays(kept, CHECKPOINT)
 
 
-def finish(run: Run, *, pictures: bool = True) -> dict:
+def finish(run: Run) -> dict:
     """Roll the motion out in one piece, judge it, and write arrays, recording, replay, picture and result.json.
 
     A run that was cut off is judged by the motion it had planned until then. Methods that cannot certify are judged without.
     """
+    from farfield.tasks.pictures import write_pictures
+
     inputs = run.driver.planned() if run.cut_off and hasattr(run.driver, "planned") else run.driver.inputs()
     trajectory = run.objective.roll(inputs, tolerance=run.problem.final_tolerance)
     rows = run.folder.read_metrics()
@@ -237,10 +246,7 @@ def finish(run: Run, *, pictures: bool = True) -> dict:
     }
     arrays = {"q": trajectory.q, "v": trajectory.v, "poses": trajectory.poses(), "controls": trajectory.controls}
     run.folder.write_arrays({**arrays, "loss": np.array(losses)})
-    if pictures:
-        from farfield.tasks.pictures import write_pictures
-
-        write_pictures(run.folder, run.problem, run.objective.contact, trajectory, rows, title=run.task.name)
+    write_pictures(run.folder, run.problem, run.objective.contact, trajectory, rows, title=run.task.name)
     run.folder.write_json("result.json", result)
     return result
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from farfield.tasks.parameterizations import bspline_matrix
 from farfield.tasks.task import Problem
 
 START_SAMPLES = 64  # points of which a sampled start is the best
@@ -37,13 +36,18 @@ def draw(problem: Problem, seed: int, count: int) -> list[np.ndarray]:
     return [np.asarray(sample(generator), dtype=float) for _ in range(count)]
 
 
+def curve(knots: np.ndarray, steps: int) -> np.ndarray:
+    """Values at ``steps`` even times between knots (k, channels) at even times, along straight lines."""
+    times, places = np.linspace(0.0, 1.0, steps), np.linspace(0.0, 1.0, len(knots))
+    return np.stack([np.interp(times, places, column) for column in np.asarray(knots).T], axis=1)
+
+
 def noisy(parameterization: Any, generator: np.random.Generator) -> np.ndarray:
-    """The trivial start plus noise: a smooth random curve in time for controls of every step (rows of x), else independent numbers."""
+    """The trivial start plus noise: a random curve in time for controls of every step (rows of x), else independent numbers."""
     first = np.asarray(parameterization.initial(), dtype=float)
     base = getattr(parameterization, "base", None)
-    if base is not None and first.ndim == 2 and len(first) == len(base) >= KNOTS:
-        knots = generator.normal(0.0, SPREAD, (KNOTS, first.shape[1]))
-        return first + bspline_matrix(len(first), KNOTS) @ knots
+    if base is not None and first.ndim == 2 and len(first) == len(base):
+        return first + curve(generator.normal(0.0, SPREAD, (KNOTS, first.shape[1])), len(first))
     return first + generator.normal(0.0, SPREAD, first.shape)
 
 
