@@ -50,6 +50,10 @@ class MujocoFd(Outside):
         self.peer = translate(self.model, self.parameters, dt=self.dt, substeps=self.options.substeps)
         self._memory_kind = mujoco.mjtState.mjSTATE_INTEGRATION
         self._memory_size = mujoco.mj_stateSize(self.peer.model, self._memory_kind)
+        kinds = mujoco.mjtWarning
+        self._bad = [
+            int(k) for k in (kinds.mjWARN_BADQPOS, kinds.mjWARN_BADQVEL, kinds.mjWARN_BADQACC, kinds.mjWARN_BADCTRL)
+        ]
         self._local = threading.local()
         self._threads = self.threads or default_threads()
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
@@ -85,7 +89,9 @@ class MujocoFd(Outside):
                 if data.ncon:
                     gap = min(gap, float(data.contact.dist.min()))
             here = peer.get_state(data, state)
-            converged = bool(np.isfinite(here[0]).all() and np.isfinite(here[1]).all())
+            # MuJoCo goes on after a bad state or control; it counts them as warnings
+            bad = sum(int(data.warning[kind].number) for kind in self._bad)
+            converged = bad == 0 and bool(np.isfinite(here[0]).all() and np.isfinite(here[1]).all())
             if not converged:
                 break
             q.append(here[0])
