@@ -214,6 +214,11 @@ def test_pushs_random_motions_stay_within_reach():
     assert starts.curve(np.array([[0.0], [1.0], [0.0]]), 5)[:, 0].tolist() == [0.0, 0.5, 1.0, 0.5, 0.0]
 
 
+def test_stiff_contact_may_take_more_newton_iterations():
+    for weight, most in ((1e-8, 100), (1e-10, 400)):
+        assert runner.prepare(Push(weight=weight), 0, Setup()).objective.max_iterations == most
+
+
 def test_starts_that_intersect_count_as_failures():
     class Refusing:
         def simulate(self, points):

@@ -145,6 +145,7 @@ def prepare(task: Task, seed: int, setup: Setup, *, draw: bool = True) -> Run:
         dt=problem.dt,
         contact=contact,
         tolerance=problem.tolerance,
+        max_iterations=problem.max_iterations,
         options=with_options(kind.Options, dict(setup.method_set)),
     )
     began, cpu = time.perf_counter(), time.process_time()

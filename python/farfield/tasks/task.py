@@ -75,6 +75,7 @@ class Problem:
     state: ff.State | None = None
     tolerance: float = 1e-6  #: Newton stop while optimising [N, N m]
     final_tolerance: float = 1e-8  #: of the motion that is judged and kept
+    max_iterations: int = 100  #: of Newton's method per step
     contact_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sample: Callable[[np.random.Generator], np.ndarray] | None = None
     markers: Sequence[Marker] = ()  #: drawn in the replay
