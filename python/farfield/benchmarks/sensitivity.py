@@ -18,7 +18,7 @@ import numpy as np
 
 from farfield.benchmarks.measure import Check, result_hash
 from farfield.tasks.motion import Motion
-from farfield.tasks.registry import find_task
+from farfield.tasks.registry import TASKS, find_task
 from farfield.tasks.runner import Setup, prepare
 from farfield.tasks.task import Stuck, Task, option, with_options
 
@@ -31,7 +31,7 @@ PAPER_TIME_STEPS = {
 PAPER_WEIGHTS = {1e-6: 3.20, 1e-7: 3.28, 1e-8: 3.24, 1e-10: 4.80}  # [J] -> the same, time step 0.04 s
 TABLE_WEIGHT, TABLE_TIME_STEP = 1e-7, 0.04
 STUDIES = ("time_step", "weight", "smoothness")
-SMOOTHNESS_TASKS = ("push", "gather")
+SMOOTHNESS_TASKS = tuple(name for name in ("push", "gather") if name in TASKS)
 CONTACTS = ("longrange", "ipc-global")
 
 
@@ -181,6 +181,9 @@ def _numbers(text: str, what: str) -> list[float]:
 def run(progress: Callable[[str, int], Callable[[], None]], options: Options | None = None) -> dict:
     """Rows of all studies; the bounds are the paper's tables, with the slack that seeds need."""
     options = options or Options()
+    _names(options.studies, STUDIES, "studies")
+    for name in options.tasks.split(","):  # mistakes are found before anything takes long
+        find_task(name.strip())
     tables, smooth = _tables(options, progress), _smoothness(options, progress)
     rows = [row for row, _ in (*tables, *smooth)]
     curves = {f"{row['task']} {row['setting']}": [run.losses for run in runs] for row, runs in smooth}
