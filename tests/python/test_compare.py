@@ -133,6 +133,12 @@ def test_ctrl_c_leaves_what_is_there_and_the_rest_follows(shove, tmp_path, monke
     part = compared(tmp_path / "part")
     assert part["complete"] is False and 1 <= len(part["results"]) < 4
     assert (tmp_path / "part" / "compare.png").is_file()
+    monkeypatch.setattr(runner, "best_sample", lambda *arguments: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr(RecedingHorizon, "advance", advance)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # may be ignored, when this runs in the background
+    assert command(tmp_path / "part") == 130  # while it samples, before any iteration
+    signal.signal(signal.SIGINT, handler)
+    assert compared(tmp_path / "part")["complete"] is False
     monkeypatch.undo()
     assert command(tmp_path / "part") == 0
     assert losses(compared(tmp_path / "part")) == losses(compared(tmp_path / "whole"))

@@ -123,7 +123,10 @@ def _run_all(plan, folder: Path, *, quiet: bool) -> tuple[list[dict], bool]:
 
         for job in jobs:
             bar.set_description(f"{job[0]}, {job[1]}, seed {job[2]}")
-            result, complete = compare.run_one(plan, folder, job, watch)
+            try:
+                result, complete = compare.run_one(plan, folder, job, watch)
+            except KeyboardInterrupt:  # before its first iteration or after its last
+                return results, False
             results.append(result)
             if not complete:
                 return results, False
@@ -142,7 +145,10 @@ def _write(plan, folder, results: list[dict], complete: bool) -> dict:
         **folder.config["options"],
         "starts": plan.starts,
         "seeds": len(plan.seeds),
-        "methods": {name: setup.config(plan.task) | {"set": None} for name, setup in plan.entries.items()},
+        "methods": {
+            name: {"contact": setup.contact, "method": setup.method, "method_set": dict(setup.method_set)}
+            for name, setup in plan.entries.items()
+        },
         "complete": complete,
         "threads": default_threads(),
         "cpu": folder.config["cpu"],
