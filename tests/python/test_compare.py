@@ -135,7 +135,8 @@ def test_ctrl_c_leaves_what_is_there_and_the_rest_follows(shove, tmp_path, monke
     assert (tmp_path / "part" / "compare.png").is_file()
     monkeypatch.setattr(runner, "best_sample", lambda *arguments: os.kill(os.getpid(), signal.SIGINT))
     monkeypatch.setattr(RecedingHorizon, "advance", advance)
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # may be ignored, when this runs in the background
+    # may be ignored, when all of this runs in the background
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     assert command(tmp_path / "part") == 130  # while it samples, before any iteration
     signal.signal(signal.SIGINT, handler)
     assert compared(tmp_path / "part")["complete"] is False
