@@ -23,10 +23,10 @@ def test_planning_ends_with_the_first_frame_that_passes():
 
 
 def test_horizon_and_duration_last_as_long_for_every_time_step():
-    for dt in (0.01, 0.02, 0.04, 0.08):
+    for dt, iterations in ((0.01, 3), (0.02, 5), (0.04, 10), (0.08, 20)):
         task = sensitivity._push(Options(), dt, 1e-7)
         assert task.horizon * dt == pytest.approx(48 * 0.04) and task.frames * dt == pytest.approx(8.0)
-        assert (task.dt, task.weight) == (dt, 1e-7)
+        assert (task.dt, task.weight, task.iterations) == (dt, 1e-7, iterations)
 
 
 def test_rows_stand_beside_the_papers_numbers(capsys, tmp_path):

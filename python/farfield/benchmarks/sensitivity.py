@@ -2,12 +2,13 @@
 """How much the time step, the contact weight and smoothness matter to planning [LongRange2026, A.6.3, A.6.4, Tables 4 and 5, Fig. 13].
 
 Each run plans until the success test of the task holds for the motion so far; the simulated time of that frame is what counts. The
-horizon is the same in seconds for every time step. A run that does not get there within the task's own duration has no time.
+horizon is the same in seconds for every time step, and so are optimiser iterations per simulated second. A run that does not get there within the task's own duration has no time.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -116,12 +117,22 @@ def _row(study: str, task: str, setting: str, runs: list[Planned], paper: float 
 
 
 def _push(options: Options, dt: float, weight: float) -> Task:
-    """Push with a horizon and a duration that are the same in seconds for every time step."""
-    kind = find_task("push")
-    usual = kind()
+    """Push with horizon, duration and optimiser iterations that are the same per simulated second for every time step.
+
+    Iterations too: one moves a target by at most the learning rate, so their number per frame bounds how fast the rod may go.
+    """
+    usual = find_task("push")()
     frames = options.frames or round(usual.frames * usual.dt / dt)
+    horizon = max(round(usual.horizon * usual.dt / dt), 1)
+    iterations = math.ceil(usual.iterations * dt / usual.dt - 1e-9)
     return dataclasses.replace(
-        usual, dt=dt, weight=weight, frames=frames, horizon=max(round(usual.horizon * usual.dt / dt), 1)
+        usual,
+        dt=dt,
+        weight=weight,
+        frames=frames,
+        horizon=horizon,
+        iterations=iterations,
+        first_iterations=max(iterations, usual.first_iterations),
     )
 
 
