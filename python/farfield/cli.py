@@ -18,6 +18,7 @@ from collections.abc import Sequence
 COMMANDS = (
     ("run", "farfield.commands.run", "optimise a task: progress, checkpoints, replay and summary"),
     ("study", "farfield.commands.study", "run a task over many seeds and print one table"),
+    ("compare", "farfield.commands.compare", "methods side by side on one task: one figure, success rates, one file"),
     ("tasks", "farfield.commands.tasks", "list the tasks, or the options of one"),
     ("simulate", "farfield.commands.simulate", "roll out a robot or scene file and write a replay"),
     (

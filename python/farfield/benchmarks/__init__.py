@@ -2,7 +2,7 @@
 """Benchmarks of `farfield bench NAME`: ratios against a peer measured in the same run."""
 
 # Name, module and one line of help. A module has run(progress) -> dict with the keys "timings", "checks" and "hashes", and
-# maybe "rows", a list of dicts with equal keys, and further numbers.
+# maybe "rows", a list of dicts with equal keys, and further numbers. With a dataclass Options, run(progress, options=...).
 BENCHMARKS = (
     (
         "step",
@@ -35,5 +35,10 @@ BENCHMARKS = (
         "filter",
         "farfield.benchmarks.filter",
         "the collision filter against the IPC Toolkit's AdditiveCCD on racks of balls",
+    ),
+    (
+        "sensitivity",
+        "farfield.benchmarks.sensitivity",
+        "push under other time steps, weights and without smoothness, beside the paper's tables (takes long)",
     ),
 )

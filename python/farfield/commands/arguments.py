@@ -56,6 +56,34 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress and no summary")
 
 
+def add_method_arguments(parser: argparse.ArgumentParser) -> None:
+    """--method-set, --start and --start-samples."""
+    parser.add_argument(
+        "--method-set",
+        action="append",
+        default=[],
+        metavar="K=V",
+        help="change an option of the method; repeatable",
+    )
+    parser.add_argument(
+        "--start", metavar="S", help="trivial, or sampled: the best of random points (default: trivial)"
+    )
+    parser.add_argument("--start-samples", type=positive_int, metavar="N", help="random points (default: 64)")
+
+
+def method_setup(args: argparse.Namespace) -> dict:
+    """The fields of `farfield.tasks.runner.Setup` that the command line gives."""
+    from farfield.commands.run import parse_settings
+    from farfield.tasks.registry import find_method
+
+    given = {key: getattr(args, key) for key in ("contact", "method", "start", "start_samples")}
+    given["method_set"] = tuple(parse_settings(args.method_set).items()) or None
+    own = find_method(args.method).own_contact if args.method is not None else None
+    if own is not None and args.contact not in (None, own):
+        raise ValueError(f"--contact {args.contact}: method '{args.method}' has contact of its own; leave it out")
+    return {key: value for key, value in given.items() if value is not None}
+
+
 def add_contact_argument(parser: argparse.ArgumentParser, *, default: str) -> None:
     """--contact."""
     parser.add_argument("--contact", default=default, metavar="M", help=f"contact model, or none (default: {default})")

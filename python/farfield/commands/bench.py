@@ -13,6 +13,9 @@ from farfield.benchmarks import BENCHMARKS
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", help="which benchmark; see --list")
     parser.add_argument("--list", action="store_true", help="list the benchmarks, one per line")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="K=V", dest="settings", help="change an option of the benchmark"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress and no summary")
 
@@ -30,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
     from farfield.benchmarks.measure import machine
     from farfield.runs import dump_json
 
-    result = importlib.import_module(modules[args.name]).run(_silent if args.quiet else _bar)
+    module = importlib.import_module(modules[args.name])
+    result = module.run(_silent if args.quiet else _bars(), **_options(module, args))
     about = machine()
     passed = all(check.passed is not False for check in result["checks"])
     if args.json:
@@ -41,14 +45,35 @@ def run(args: argparse.Namespace) -> int:
     return 0 if passed else 1
 
 
+def _options(module, args: argparse.Namespace) -> dict:
+    """The benchmark's options when it has any, as --set changes them."""
+    from farfield.commands.run import parse_settings
+    from farfield.tasks.task import with_options
+
+    if not hasattr(module, "Options"):
+        if args.settings:
+            raise ValueError(f"--set {args.settings[0]}: benchmark '{args.name}' has no options")
+        return {}
+    return {"options": with_options(module.Options, parse_settings(args.settings))}
+
+
 def _silent(text: str, turns: int):
     return lambda: None
 
 
-def _bar(text: str, turns: int):
+def _bars():
+    """Makes one bar after the other; a new one ends the last, which need not have come to its end."""
     from tqdm import tqdm
 
-    return tqdm(total=turns, desc=text, file=sys.stderr, leave=False).update
+    last = []
+
+    def bar(text: str, turns: int):
+        if last:
+            last.pop().close()
+        last.append(tqdm(total=turns, desc=text, file=sys.stderr, leave=False))
+        return last[0].update
+
+    return bar
 
 
 def _rows_table(rows: list[dict], table_type):

@@ -161,8 +161,8 @@ def run_block(args: argparse.Namespace) -> int:
 
 def run_scene_task(args: argparse.Namespace) -> int:
     from farfield.grains.runner import run_scene
-    from farfield.grains.scene import default_threads
     from farfield.runs import RunDir, dump_json
+    from farfield.threads import default_threads
 
     module, known = SCENE_TASKS[args.task]
     options = {key: getattr(args, key) for key in known if getattr(args, key) is not None}

@@ -7,13 +7,14 @@ import argparse
 import math
 from pathlib import Path
 
-from farfield.commands.arguments import add_output_arguments, positive_int
+from farfield.commands.arguments import add_method_arguments, add_output_arguments, method_setup, positive_int
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", metavar="TASK", help="name (see `farfield tasks`) or path of a Python file with a task")
     parser.add_argument("--contact", metavar="M", help="contact model (default: longrange)")
     parser.add_argument("--method", metavar="M", help="how gradients are computed (default: adjoint)")
+    add_method_arguments(parser)
     parser.add_argument("--iterations", type=positive_int, metavar="N", help="the same as --set iterations=N")
     parser.add_argument("--seed", type=int, metavar="S", help="of the task (default: 0)")
     parser.add_argument(
@@ -66,13 +67,7 @@ def _started(args: argparse.Namespace, settings: dict[str, str]):
     from farfield.tasks.task import with_options
 
     task = with_options(find_task(args.task), settings)
-    return runner.start(
-        task,
-        seed=args.seed or 0,
-        contact=args.contact or "longrange",
-        method=args.method or "adjoint",
-        out=args.out,
-    )
+    return runner.start(task, seed=args.seed or 0, out=args.out, **method_setup(args))
 
 
 def _resumed(args: argparse.Namespace, settings: dict[str, str]):
@@ -90,8 +85,8 @@ def _resumed(args: argparse.Namespace, settings: dict[str, str]):
     kept = {name: str(value) for name, value in options["set"].items()}
     task = with_options(kind, kept)
     given = with_options(kind, kept | settings)
-    wanted = {"contact": args.contact, "method": args.method, "seed": args.seed}
-    had = {"contact": options["contact"], "method": options["method"], "seed": folder.config["seed"]}
+    wanted = {"seed": args.seed, **method_setup(args)}
+    had = {"seed": folder.config["seed"], **vars(runner.Setup.of(options))}
     differing = [key for key, value in wanted.items() if value is not None and value != had[key]]
     differing += [key for key, value in given.options().items() if value != task.options()[key]]
     if differing:

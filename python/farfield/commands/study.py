@@ -4,21 +4,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
-from farfield.commands.arguments import positive_int
+from farfield.commands.arguments import add_method_arguments, method_setup, positive_int
 from farfield.commands.run import parse_settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", metavar="TASK", help="name (see `farfield tasks`) or path of a Python file with a task")
     parser.add_argument("--seeds", type=positive_int, default=10, metavar="N", help="seeds 0 to N - 1 (default: 10)")
-    parser.add_argument("--contact", default="longrange", metavar="M", help="contact model (default: longrange)")
-    parser.add_argument(
-        "--method", default="adjoint", metavar="M", help="how gradients are computed (default: adjoint)"
-    )
+    parser.add_argument("--contact", metavar="M", help="contact model (default: longrange)")
+    parser.add_argument("--method", metavar="M", help="how gradients are computed (default: adjoint)")
+    add_method_arguments(parser)
     parser.add_argument("--iterations", type=positive_int, metavar="N", help="the same as --set iterations=N")
     parser.add_argument("--set", action="append", default=[], metavar="K=V", dest="settings", help="change an option")
     parser.add_argument("--out", metavar="DIR", help="folder of the runs (default: runs/study-TASK)")
@@ -28,18 +26,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from farfield.runs import dump_json, write_text
+    from farfield.tasks import runner
     from farfield.tasks.registry import find_task
     from farfield.tasks.task import with_options
 
     task = with_options(find_task(args.task), parse_settings(args.settings, args.iterations))
     folder = Path(args.out if args.out is not None else f"runs/study-{task.name}")
     folder.mkdir(parents=True, exist_ok=True)
-    results = [_one(task, seed, args, folder / f"seed-{seed}") for seed in range(args.seeds)]
+    setup = runner.complete_setup(**method_setup(args))
+    results = [run_once(task, seed, setup, folder / f"seed-{seed}", quiet=args.quiet) for seed in range(args.seeds)]
     summary = {
-        "task": task.name,
-        "contact": args.contact,
-        "method": args.method,
-        "set": task.options(),
+        **setup.config(task),
         "seeds": args.seeds,
         "successes": sum(result["success"] for result in results),
         "seconds": sum(result["seconds"] for result in results),
@@ -53,30 +50,19 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _one(task, seed: int, args: argparse.Namespace, folder: Path) -> dict:
+def run_once(task, seed: int, setup, folder: Path, *, quiet: bool) -> dict:
     """The result of one seed: read when its run is complete, continued when it is not, else begun."""
-    from farfield.runs import RunDir, clean_json
+    from farfield.runs import clean_json
     from farfield.tasks import runner
 
-    options = {"task": task.name, "contact": args.contact, "method": args.method, "set": task.options()}
-    known = None
-    if (folder / "config.json").is_file():
-        known = RunDir.open(folder)
-        if known.config["options"] != clean_json(options) or known.config["seed"] != seed:
-            raise ValueError(f"{folder}: holds a run with other options; choose another --out")
-        if known.file("result.json").is_file():
-            result = json.loads(known.file("result.json").read_text(encoding="utf-8"))
-            if result["complete"]:
-                return result
-    if known is not None:
-        current = runner.resume(task, known)
-    else:
-        current = runner.start(task, seed=seed, contact=args.contact, method=args.method, out=folder)
-    complete = runner.execute(current, quiet=args.quiet)
+    current, result = runner.find_or_start(task, seed, setup, folder)
+    if result is not None:
+        return result
+    complete = runner.execute(current, quiet=quiet)
     result = clean_json(runner.finish(current))
     if not complete:
         raise KeyboardInterrupt
-    if not args.quiet:
+    if not quiet:
         verdict = "success" if result["success"] else "not reached"
         print(f"{task.name}, seed {seed}: {verdict}, {result['seconds']:.0f} s", file=sys.stderr)
     return result

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -30,12 +29,6 @@ class Scene:
     view: tuple[tuple[float, float], tuple[float, float]]
     stages: list[tuple[float, Callable[[GrainSystem], None]]] = field(default_factory=list)
     figure: Callable[[list[dict], dict, object], None] | None = None  # (rows, result, matplotlib axes)
-
-
-def default_threads() -> int:
-    """FARFIELD_THREADS, or the number of cores."""
-    text = os.environ.get("FARFIELD_THREADS")
-    return int(text) if text else os.cpu_count() or 1
 
 
 def pile_law(

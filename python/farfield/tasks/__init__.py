@@ -7,7 +7,9 @@ path of its file. Optimisers, losses, parameterisations and projections are in t
 
 from farfield.tasks.horizon import RecedingHorizon
 from farfield.tasks.losses import ReachLoss
+from farfield.tasks.motion import Motion
 from farfield.tasks.optimizers import Adam, GradientDescent
+from farfield.tasks.outside import InputGradient, Outside
 from farfield.tasks.parameterizations import CubicSpline, DirectTargets, InitialState, SumOfSines
 from farfield.tasks.projections import Box, Disc, Sequential
 from farfield.tasks.task import Problem, Task, option
@@ -20,6 +22,9 @@ __all__ = [
     "Disc",
     "GradientDescent",
     "InitialState",
+    "InputGradient",
+    "Motion",
+    "Outside",
     "Problem",
     "ReachLoss",
     "RecedingHorizon",

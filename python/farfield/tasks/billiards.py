@@ -25,6 +25,7 @@ from farfield.tasks.multistart import Attempts, Multistart, Polished, Round, rin
 from farfield.tasks.optimizers import Adam
 from farfield.tasks.parameterizations import InitialState
 from farfield.tasks.projections import Disc, Outside, Sequential
+from farfield.tasks.starts import Started
 from farfield.tasks.task import Problem, Task, option
 from farfield.viewer.recording import Marker
 
@@ -101,17 +102,19 @@ class Billiards(Task):
                 Marker(f"place of {name}", (*place, height), self.radius, rgba=(0.2, 0.65, 0.3, 0.4))
                 for name, place, height in zip(names, places, heights, strict=True)
             ],
+            sample=table.random_shot,
             trails=["cue", *names],
             probe="cue",
         )
 
     def _driver(self, objective: Any, table: Table, generator: np.random.Generator) -> Any:
-        if self.start == "ring":
+        given = isinstance(objective.parameterization, Started)  # a start from outside replaces those of this task
+        if self.start == "ring" and not given:
             # the starts of later attempts lie between those of the first
             turn = 2.0 * math.pi / (self.starts * self.attempts)
             return Attempts([self._ring(objective, table, math.pi + k * turn) for k in range(self.attempts)])
         count = self.iterations or 400
-        if self.start == "single":
+        if self.start == "single" or given:
             points, rounds = [objective.parameterization.initial()], [Round(count, 1)]
         else:
             points = [table.random_shot(generator) for _ in range(self.samples)]

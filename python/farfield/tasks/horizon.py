@@ -70,7 +70,9 @@ class RecedingHorizon:
             "newton": sum(report.iterations for report in here.trajectory.reports),
         }
         self._iteration += 1
-        moving = here.gradient is None or bool(here.gradient.any())
+        # a gradient that is drawn anew each time may be zero now and not the next time
+        again = not self.objective.deterministic and here.value > 0.0
+        moving = again or here.gradient is None or bool(here.gradient.any())
         if here.gradient is None:
             self._step_back(here.trajectory)
         else:
@@ -88,8 +90,7 @@ class RecedingHorizon:
     def _step_back(self, trajectory: ff.Trajectory) -> None:
         """Half the way back to the last controls whose rollout converged."""
         if self._good is None:
-            report = trajectory.reports[-1]
-            raise Stuck(f"step {len(trajectory.reports)} of the first rollout ended with '{report.status}'")
+            raise Stuck(f"step {trajectory.num_steps + 1} of the first rollout ended with '{_end(trajectory)}'")
         self._x = 0.5 * (self._x + self._good)
         self.optimizer.reset()
 
@@ -101,7 +102,7 @@ class RecedingHorizon:
             if step.converged:
                 break
         else:
-            raise Stuck(f"frame {self.frame}: the step ended with '{step.reports[-1].status}'")
+            raise Stuck(f"frame {self.frame}: the step ended with '{_end(step)}'")
         self._q.append(np.array(step.q[-1]))
         self._v.append(np.array(step.v[-1]))
         self._controls.append(control[0])
@@ -116,6 +117,13 @@ class RecedingHorizon:
     def inputs(self) -> dict[str, np.ndarray]:
         """The controls applied so far and the state they start from."""
         return {"controls": self._applied(), "q0": self._q[0], "v0": self._v[0]}
+
+    def planned(self) -> dict[str, np.ndarray]:
+        """The whole motion as it stands: the controls applied so far, then the plan of the window, its last row held to the end."""
+        plan = self.objective.parameterization.decode(self._x if self._good is None else self._good)["controls"]
+        rest = np.concatenate([plan, np.repeat(plan[-1:], max(self.frames - self.frame - len(plan), 0), axis=0)])
+        controls = np.concatenate([self._applied(), rest[: self.frames - self.frame]])
+        return {"controls": controls, "q0": self._q[0], "v0": self._v[0]}
 
     def _applied(self) -> np.ndarray:
         return np.array(self._controls).reshape(self.frame, self.objective.model.num_controls)
@@ -143,3 +151,8 @@ class RecedingHorizon:
         prefix = "optimizer."
         self.optimizer.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
         self.done = self.frame >= self.frames
+
+
+def _end(trajectory: Any) -> str:
+    """How a rollout ended; engines from outside have no reports."""
+    return trajectory.reports[-1].status if trajectory.reports else "no finite state"

@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 import farfield as ff
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """The options of a method that has none."""
+
+    name: ClassVar[str] = "this method"
 
 
 @dataclass
@@ -26,8 +33,13 @@ class Objective:
     """loss(rollout(parameterization.decode(x))) and its exact gradient.
 
     ``loss``: trajectory -> (value, dL_dpose). ``threads``: for batches; None is FARFIELD_THREADS or all cores. Same bits for any number.
-    ``rollouts`` and ``gradients`` count what was computed.
+    ``rollouts`` and ``gradients`` count what was computed. ``options``: of the method, an instance of its ``Options``.
     """
+
+    Options: ClassVar[type] = NoOptions
+    own_contact: ClassVar[str | None] = None  #: name of the contact model when the method brings its own
+    certifies: ClassVar[bool] = True  #: rollouts prove that nothing intersects
+    deterministic: ClassVar[bool] = True  #: the same point has the same gradient every time
 
     def __init__(
         self,
@@ -42,7 +54,9 @@ class Objective:
         tolerance: float = 1e-8,
         max_iterations: int = 100,
         threads: int | None = None,
+        options: Any = None,
     ) -> None:
+        self.options = self.Options() if options is None else options
         self.model, self.parameters, self.parameterization, self.loss = model, parameters, parameterization, loss
         self.state = model.default_state() if state is None else state
         self.dt, self.contact = dt, contact
@@ -89,6 +103,17 @@ class Objective:
         partials = self.loss.residual_partials(trajectory)
         rows = [self.parameterization.pullback(x, g) for g in self._vjp([trajectory] * len(partials), partials)]
         return np.array([np.ravel(row) for row in rows])
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """What later gradients depend on besides their point; kept in checkpoints."""
+        return {}
+
+    def restore(self, memory: Mapping[str, np.ndarray]) -> None:
+        """Takes up a memory."""
+
+    def counts(self) -> dict[str, Any]:
+        """Figures of the method for result.json."""
+        return {}
 
     def _vjp(self, trajectories: list[ff.Trajectory], partials: list[np.ndarray]) -> list[ff.RolloutGradient]:
         if not trajectories:

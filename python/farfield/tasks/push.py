@@ -18,6 +18,7 @@ from farfield.tasks.losses import ReachLoss
 from farfield.tasks.optimizers import Adam
 from farfield.tasks.parameterizations import DirectTargets
 from farfield.tasks.projections import Box, Disc, Sequential
+from farfield.tasks.starts import KNOTS, curve
 from farfield.tasks.task import Problem, Task, option
 from farfield.viewer.recording import Marker
 
@@ -94,7 +95,10 @@ class Push(Task):
             success=lambda trajectory: judge.distances(trajectory)[-1, 0] <= self.radius,
             report=lambda trajectory: {"distance": judge.distances(trajectory)[-1, 0]},
             dt=self.dt,
+            # hits in contact as stiff as that take up to 400 Newton iterations; with 100 no window that hits converged
+            max_iterations=100 if self.weight >= 1e-8 else 400,
             contact_options=self._contact_options(),
+            sample=lambda generator: self._random_motion(generator, base),
             markers=[
                 Marker("target", (*target, 0.5 * BOX_SIDE), self.radius),
                 Marker("target place", (*target, 2e-3), 0.75 * BOX_SIDE, flat=True),
@@ -102,6 +106,17 @@ class Push(Task):
             trails=["rod", "box"],
             probe="rod",
         )
+
+    def _random_motion(self, generator: np.random.Generator, base: np.ndarray) -> np.ndarray:
+        """Targets that wander from the rest pose through random places within reach of the box, at random headings."""
+        knots, count = np.tile(base[0], (KNOTS, 1)), KNOTS - 1
+        angle = generator.uniform(-math.pi, math.pi, count)
+        distance = (self.reach or 0.7) * np.sqrt(generator.uniform(0.0, 1.0, count))
+        knots[1:, 0], knots[1:, 1] = distance * np.cos(angle), distance * np.sin(angle)
+        knots[1:, 2] += generator.uniform(-self.lift, self.lift, count)
+        knots[1:, 3] += generator.uniform(-math.pi, math.pi, count)
+        knots[1:, 4:] = generator.uniform(-self.tilt, self.tilt, (count, 2))
+        return curve(knots, self.horizon)
 
     def _contact_options(self) -> dict[str, dict]:
         near = {"range": self.range} if self.range > 0 else {}

@@ -18,9 +18,12 @@ TASKS = {
     "billiards": "farfield.tasks.billiards:Billiards",
 }
 
-# Name -> class with the interface of farfield.tasks.methods.Adjoint: same arguments, simulate, evaluate and roll.
+# Name -> class with the interface of farfield.tasks.methods.Adjoint: same arguments, simulate, evaluate and roll. An engine or a method
+# of one's own needs no entry: `farfield run TASK --method path/to/engine.py`.
 METHODS = {
     "adjoint": "farfield.tasks.methods:Adjoint",
+    "bundle": "farfield.tasks.bundle:Bundle",
+    "mujoco-fd": "farfield.tasks.mujoco_fd:MujocoFd",
 }
 
 
@@ -36,10 +39,12 @@ def find_task(name: str) -> type[Task]:
 
 
 def find_method(name: str) -> Any:
-    """The class that computes gradients by this method."""
-    if name not in METHODS:
-        raise ValueError(f"method '{name}' is unknown, expected one of: {', '.join(METHODS)}")
-    return _load(METHODS[name])
+    """The class that computes gradients by this method, or the one that a Python file defines."""
+    if name in METHODS:
+        return _load(METHODS[name])
+    if name.endswith(".py"):
+        return _method_from_file(Path(name))
+    raise ValueError(f"method '{name}' is unknown, expected one of: {', '.join(METHODS)}, or the path of a .py file")
 
 
 def _load(place: str) -> Any:
@@ -48,9 +53,31 @@ def _load(place: str) -> Any:
 
 
 def _from_file(path: Path) -> type[Task]:
+    kinds = _classes(path, "task", Task)
+    if len(kinds) != 1 or not dataclasses.is_dataclass(kinds[0]):
+        raise ValueError(
+            f"{path}: defines {len(kinds)} tasks, expected one dataclass that derives from farfield.tasks.Task"
+        )
+    kinds[0].name = kinds[0].name or path.stem
+    return kinds[0]
+
+
+def _method_from_file(path: Path) -> Any:
+    from farfield.tasks.objective import Objective
+
+    kinds = _classes(path, "method", Objective)
+    if len(kinds) != 1:
+        raise ValueError(
+            f"{path}: defines {len(kinds)} methods, expected one class that derives from farfield.tasks.Outside"
+        )
+    return kinds[0]
+
+
+def _classes(path: Path, what: str, base: type) -> list[type]:
+    """The classes derived from ``base`` that a Python file defines itself."""
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
-    module_name = f"farfield_task_{path.stem}"
+    module_name = f"farfield_{what}_{path.stem}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look their module up
@@ -59,14 +86,8 @@ def _from_file(path: Path) -> type[Task]:
     except Exception as error:
         del sys.modules[module_name]
         raise ValueError(f"{path}: cannot be loaded ({type(error).__name__}: {error})") from error
-    kinds = [
+    return [
         value
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Task) and value.__module__ == module_name
+        if isinstance(value, type) and issubclass(value, base) and value.__module__ == module_name
     ]
-    if len(kinds) != 1 or not dataclasses.is_dataclass(kinds[0]):
-        raise ValueError(
-            f"{path}: defines {len(kinds)} tasks, expected one dataclass that derives from farfield.tasks.Task"
-        )
-    kinds[0].name = kinds[0].name or path.stem
-    return kinds[0]

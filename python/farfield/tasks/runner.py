@@ -8,22 +8,51 @@ replaced as a whole), and at the end arrays.npz, recording.npz, replay.html, con
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from farfield.runs import RunDir
+from farfield.runs import RunDir, clean_json
 from farfield.tasks.registry import find_method
-from farfield.tasks.task import Driver, Problem, Stuck, Task
+from farfield.tasks.starts import START_SAMPLES, Started, best_sample
+from farfield.tasks.task import Driver, Problem, Stuck, Task, with_options
 
 CHECKPOINT_SECONDS = 10.0
 CHECKPOINT = "checkpoint.npz"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a task is attempted. method_set: options of the method, as text. start: "trivial" or "sampled", the best of ``start_samples``."""
+
+    contact: str = "longrange"
+    method: str = "adjoint"
+    method_set: tuple[tuple[str, str], ...] = ()
+    start: str = "trivial"
+    start_samples: int = START_SAMPLES
+
+    def config(self, task: Task) -> dict[str, Any]:
+        """What a run directory keeps of it. Defaults are left out, so that older directories stay readable."""
+        kept = {"task": task.name, "contact": self.contact, "method": self.method, "set": task.options()}
+        if self.method_set:
+            kept["method_set"] = dict(self.method_set)
+        if self.start != "trivial":
+            kept |= {"start": self.start, "start_samples": self.start_samples}
+        return kept
+
+    @staticmethod
+    def of(config: dict[str, Any]) -> Setup:
+        """The setup that `config` describes."""
+        keys = ("contact", "method", "start", "start_samples")
+        given = {key: config[key] for key in keys if key in config}
+        return Setup(**given, method_set=tuple(config.get("method_set", {}).items()))
 
 
 @dataclass
@@ -32,8 +61,7 @@ class Run:
 
     task: Task
     seed: int
-    contact: str
-    method: str
+    setup: Setup
     folder: RunDir
     problem: Problem
     objective: Any
@@ -43,13 +71,17 @@ class Run:
     seconds: float = 0.0
     cpu_seconds: float = 0.0  #: of all threads; what an idle machine would need at most
     stuck: str | None = None  #: why the driver could not go on
+    cut_off: bool = False  #: the time was up before the driver was done
+
+    def spent(self, clock: str) -> float:
+        """Seconds of the wall clock or of processor time so far."""
+        return self.cpu_seconds if clock == "cpu" else self.seconds
 
 
-def start(task: Task, *, seed: int, contact: str, method: str, out=None) -> Run:
-    """A new run; `out` is its directory, by default a fresh one in runs/."""
-    run = _prepare(task, seed, contact, method)
-    options = {"task": task.name, "contact": contact, "method": method, "set": task.options()}
-    run.folder = RunDir.create(task.name, options=options, seed=seed, path=out)
+def start(task: Task, *, seed: int, out=None, **setup: Any) -> Run:
+    """A new run; `out` is its directory, by default a fresh one in runs/. ``setup``: fields of `Setup`."""
+    run = prepare(task, seed, Setup(**setup))
+    run.folder = RunDir.create(task.name, options=run.setup.config(task), seed=seed, path=out)
     for name in (CHECKPOINT, "result.json"):
         run.folder.file(name).unlink(missing_ok=True)
     return run
@@ -57,40 +89,96 @@ def start(task: Task, *, seed: int, contact: str, method: str, out=None) -> Run:
 
 def resume(task: Task, folder: RunDir) -> Run:
     """The run of a directory where its checkpoint left it; from the beginning when it has none."""
-    options = folder.config["options"]
-    run = _prepare(task, folder.config["seed"], options["contact"], options["method"])
+    setup = Setup.of(folder.config["options"])
+    known = folder.file(CHECKPOINT).is_file()
+    run = prepare(task, folder.config["seed"], setup, draw=not known)
     run.folder = folder
-    if folder.file(CHECKPOINT).is_file():
+    if known:
         arrays = folder.read_arrays(CHECKPOINT)
         run.iterations, run.steps = int(arrays["run.iterations"]), int(arrays["run.steps"])
         run.seconds, run.cpu_seconds = float(arrays["run.seconds"]), float(arrays["run.cpu_seconds"])
-        run.driver.restore({k: v for k, v in arrays.items() if not k.startswith("run.")})
+        run.driver.restore({k: v for k, v in arrays.items() if not k.startswith(("run.", "method."))})
+        run.objective.restore({k.removeprefix("method."): v for k, v in arrays.items() if k.startswith("method.")})
     folder.truncate_metrics(run.iterations)
     return run
 
 
-def _prepare(task: Task, seed: int, contact: str, method: str) -> Run:
+def complete_setup(**fields: Any) -> Setup:
+    """A setup with the contact that its method has, also when that is the method's own."""
+    setup = Setup(**fields)
+    own = find_method(setup.method).own_contact
+    return setup if own is None else replace(setup, contact=own)
+
+
+def find_or_start(task: Task, seed: int, setup: Setup, path) -> tuple[Run | None, dict | None]:
+    """What a directory holds: (None, its result) when that is complete, else (the run to go on with, None)."""
+    if not (path / "config.json").is_file():
+        return start(task, seed=seed, out=path, **vars(setup)), None
+    known = RunDir.open(path)
+    if known.config["options"] != clean_json(setup.config(task)) or known.config["seed"] != seed:
+        raise ValueError(f"{path}: holds a run with other options; choose another --out")
+    if known.file("result.json").is_file():
+        result = json.loads(known.file("result.json").read_text(encoding="utf-8"))
+        if result["complete"]:
+            return None, result
+    return resume(task, known), None
+
+
+def prepare(task: Task, seed: int, setup: Setup, *, draw: bool = True) -> Run:
+    """The task with its objective and driver, in no directory yet. ``draw``: False leaves a sampled start to a checkpoint."""
     from farfield.commands.arguments import contact_model
 
+    if setup.start not in ("trivial", "sampled"):
+        raise ValueError(f"start '{setup.start}', expected trivial or sampled")
     problem = task.build(seed)
-    objective = find_method(method)(
+    kind = find_method(setup.method)
+    setup = complete_setup(**vars(setup))
+    contact = None
+    if kind.own_contact is None:
+        contact = contact_model(setup.contact, **problem.contact_options.get(setup.contact, {}))
+    objective = kind(
         problem.model,
         problem.parameters,
         problem.parameterization,
         problem.loss,
         state=problem.state,
         dt=problem.dt,
-        contact=contact_model(contact, **problem.contact_options.get(contact, {})),
+        contact=contact,
         tolerance=problem.tolerance,
+        max_iterations=problem.max_iterations,
+        options=with_options(kind.Options, dict(setup.method_set)),
     )
-    return Run(task, seed, contact, method, None, problem, objective, problem.driver(objective))
+    began, cpu = time.perf_counter(), time.process_time()
+    if setup.start == "sampled":
+        first = problem.parameterization.initial()
+        if draw:
+            first = best_sample(problem, objective, seed, setup.start_samples)
+        objective.parameterization = Started(problem.parameterization, first)
+    run = Run(task, seed, setup, None, problem, objective, problem.driver(objective))
+    run.seconds, run.cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
+    return run
 
 
-def execute(run: Run, *, quiet: bool = False, stop_after: int | None = None) -> bool:
-    """Iterate until the driver is done or stuck; False when stopped by Ctrl-C or after `stop_after` iterations. Leaves a checkpoint."""
+def execute(
+    run: Run,
+    *,
+    quiet: bool = False,
+    stop_after: int | None = None,
+    budget: float | None = None,
+    clock: str = "wall",
+    watch: Callable[[Run, dict], None] | None = None,
+) -> bool:
+    """Iterate until the driver is done or stuck, or `budget` seconds are spent on this run (an iteration is not broken off).
+
+    `clock`: "wall", or "cpu" for the processor time of all threads, on a machine that others use as well.
+    False when stopped by Ctrl-C or after `stop_after` iterations. Leaves a checkpoint. `watch` sees every row of metrics.
+    """
     saved = time.monotonic()
     with _stop_request() as stopped, _progress(run, quiet) as show:
         while not run.driver.done and not stopped():
+            if budget is not None and run.spent(clock) >= budget:
+                run.cut_off = True
+                break
             began, cpu = time.perf_counter(), time.process_time()
             try:
                 row = run.driver.advance()
@@ -101,37 +189,46 @@ def execute(run: Run, *, quiet: bool = False, stop_after: int | None = None) -> 
             run.cpu_seconds += time.process_time() - cpu
             run.iterations += 1
             run.steps += row["steps"]
-            run.folder.append_metrics({**row, "seconds": round(run.seconds, 4)})
+            times = {"seconds": round(run.seconds, 4), "cpu_seconds": round(run.cpu_seconds, 4)}
+            run.folder.append_metrics({**row, **times})
             show(row)
+            if watch is not None:
+                watch(run, row)
             if stop_after is not None and run.iterations >= stop_after:
                 break
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
                 save_checkpoint(run)
                 saved = time.monotonic()
     save_checkpoint(run)
-    return run.driver.done or run.stuck is not None
+    return run.driver.done or run.stuck is not None or run.cut_off
 
 
 def save_checkpoint(run: Run) -> None:
     """Replace the checkpoint by the present state."""
     counts = {key: np.array(getattr(run, key)) for key in ("iterations", "steps", "seconds", "cpu_seconds")}
-    run.folder.write_arrays({**run.driver.state(), **{f"run.{k}": v for k, v in counts.items()}}, CHECKPOINT)
+    kept = run.driver.state()
+    kept |= {f"run.{k}": v for k, v in counts.items()} | {f"method.{k}": v for k, v in run.objective.memory().items()}
+    run.folder.write_arrays(kept, CHECKPOINT)
 
 
 def finish(run: Run) -> dict:
-    """Roll the motion out in one piece, judge it, and write arrays, recording, replay, picture and result.json."""
+    """Roll the motion out in one piece, judge it, and write arrays, recording, replay, picture and result.json.
+
+    A run that was cut off is judged by the motion it had planned until then. Methods that cannot certify are judged without.
+    """
     from farfield.tasks.pictures import write_pictures
 
-    inputs = run.driver.inputs()
+    inputs = run.driver.planned() if run.cut_off and hasattr(run.driver, "planned") else run.driver.inputs()
     trajectory = run.objective.roll(inputs, tolerance=run.problem.final_tolerance)
     rows = run.folder.read_metrics()
     losses = [row["loss"] for row in rows if row.get("loss") is not None]
-    certified = bool(trajectory.converged) and trajectory.min_gap > 0.0
+    certified = run.objective.certifies and bool(trajectory.converged) and trajectory.min_gap > 0.0
+    sound = certified if run.objective.certifies else bool(trajectory.converged)
     result = {
         "task": run.task.name,
-        "contact": run.contact,
-        "method": run.method,
-        "success": bool(run.driver.done and certified and run.problem.success(trajectory)),
+        "contact": run.setup.contact,
+        "method": run.setup.method,
+        "success": bool((run.driver.done or run.cut_off) and sound and run.problem.success(trajectory)),
         "loss_initial": losses[0] if losses else None,
         "loss_final": losses[-1] if losses else None,
         "iterations": run.iterations,
@@ -140,10 +237,12 @@ def finish(run: Run) -> dict:
         "min_gap": trajectory.min_gap,
         "run_dir": run.folder.path,
         "seed": run.seed,
-        "complete": run.driver.done or run.stuck is not None,
+        "complete": run.driver.done or run.stuck is not None or run.cut_off,
         "stuck": run.stuck,
+        "cut_off": run.cut_off,
         "certified": certified,
         "cpu_seconds": run.cpu_seconds,
+        **run.objective.counts(),
         **run.problem.report(trajectory),
     }
     arrays = {"q": trajectory.q, "v": trajectory.v, "poses": trajectory.poses(), "controls": trajectory.controls}

@@ -60,7 +60,8 @@ class Problem:
     """What a task asks for.
 
     driver: makes the Driver from an objective (see `farfield.tasks.objective`). success: judges the whole motion; that every
-    step converged without intersection is asked for besides. contact_options: contact model -> its options.
+    step converged without intersection is asked for besides. contact_options: contact model -> its options. sample: a random
+    point for the sampled start, drawn with a generator; by default noise around the trivial one (see `farfield.tasks.starts`).
     """
 
     model: ff.Model
@@ -74,7 +75,9 @@ class Problem:
     state: ff.State | None = None
     tolerance: float = 1e-6  #: Newton stop while optimising [N, N m]
     final_tolerance: float = 1e-8  #: of the motion that is judged and kept
+    max_iterations: int = 100  #: of Newton's method per step
     contact_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sample: Callable[[np.random.Generator], np.ndarray] | None = None
     markers: Sequence[Marker] = ()  #: drawn in the replay
     trails: Sequence[str] = ()  #: names of bodies whose path is drawn
     probe: str | None = None  #: body whose long-range force field is drawn; it must have x and y slides or a free joint
@@ -112,13 +115,13 @@ def option(
     return field(default=default, metadata={"help": text, **limits})
 
 
-def with_options(kind: type[Task], settings: Mapping[str, str]) -> Task:
-    """A task of this kind with options given as text, as on the command line; ValueError names what does not fit."""
+def with_options(kind: type, settings: Mapping[str, str]) -> Any:
+    """A task, or the options of a method, with values given as text, as on the command line; ValueError names what does not fit."""
     known = {item.name: item for item in dataclasses.fields(kind)}
     values = {}
     for name, text in settings.items():
         if name not in known:
-            raise ValueError(f"option '{name}' is unknown; {kind.name} has: {', '.join(known)}")
+            raise ValueError(f"option '{name}' is unknown; {kind.name} has: {', '.join(known) or 'none'}")
         item = known[name]
         values[name] = _checked(item, _parse(name, text, type(item.default)))
     return kind(**values)

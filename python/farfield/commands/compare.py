@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`farfield compare`: methods side by side on one task, each with the same seeds, starts and seconds; one figure, one table, one file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from farfield.commands.arguments import positive_float, positive_int
+from farfield.commands.run import parse_settings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("task", metavar="TASK", help="name (see `farfield tasks`) or path of a Python file with a task")
+    parser.add_argument(
+        "--budget-seconds", type=positive_float, default=300.0, metavar="S", help="time of every run (default: 300)"
+    )
+    parser.add_argument(
+        "--clock",
+        choices=("wall", "cpu"),
+        default="wall",
+        help="what the budget counts: wall clock, or processor time of all threads on a machine that others use as well",
+    )
+    parser.add_argument("--seeds", type=positive_int, default=3, metavar="N", help="seeds 0 to N - 1 (default: 3)")
+    parser.add_argument(
+        "--methods",
+        metavar="M,...",
+        help="contact models and methods, or .py files of one's own (default: longrange,polyhedral,ipc,mujoco-fd,bundle)",
+    )
+    parser.add_argument("--starts", default="trivial,sampled", metavar="S,...", help="(default: trivial,sampled)")
+    parser.add_argument("--start-samples", type=positive_int, metavar="N", help="random points (default: 64)")
+    parser.add_argument("--set", action="append", default=[], metavar="K=V", dest="settings", help="change the task")
+    parser.add_argument(
+        "--method-set",
+        action="append",
+        default=[],
+        metavar="M:K=V",
+        help="change an option of a method, as bundle:samples=8; repeatable",
+    )
+    parser.add_argument("--out", metavar="DIR", help="folder of the runs (default: runs/compare-TASK)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
+    parser.add_argument("--quiet", action="store_true", help="no progress and no table")
+
+
+def run(args: argparse.Namespace) -> int:
+    from farfield.runs import dump_json
+
+    plan = make_plan(args)
+    folder = _open(plan, Path(args.out if args.out is not None else f"runs/compare-{plan.task.name}"))
+    results, complete = _run_all(plan, folder.path, quiet=args.quiet)
+    summary = _write(plan, folder, results, complete)
+    if args.json:
+        print(dump_json(summary))
+    if not args.quiet:
+        _print_table(summary, folder.path)
+    if not complete:
+        raise KeyboardInterrupt
+    return 0
+
+
+def make_plan(args: argparse.Namespace):
+    """What the command line asks for; mistakes are found here, before anything runs."""
+    from dataclasses import replace
+
+    from farfield.tasks import compare
+    from farfield.tasks.registry import find_task
+    from farfield.tasks.task import with_options
+
+    task = with_options(find_task(args.task), parse_settings(args.settings))
+    starts = _list(args.starts)
+    for start in starts:
+        if start not in compare.STARTS:
+            raise ValueError(f"--starts {args.starts}: '{start}', expected some of: {', '.join(compare.STARTS)}")
+    settings: dict[str, dict[str, str]] = {}
+    for text in args.method_set:
+        name, colon, rest = text.partition(":")
+        if not colon:
+            raise ValueError(f"--method-set {text}: expected method:key=value")
+        settings.setdefault(name, {}).update(parse_settings([rest]))
+    names = compare.DEFAULT_ENTRIES if args.methods is None else _list(args.methods)
+    entries = compare.find_entries(names, settings)
+    if args.start_samples is not None:
+        entries = {name: replace(setup, start_samples=args.start_samples) for name, setup in entries.items()}
+    return compare.Plan(task, entries, starts, range(args.seeds), args.budget_seconds, args.clock)
+
+
+def _list(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ValueError(f"'{text}', expected at least one name")
+    return list(dict.fromkeys(names))
+
+
+def _open(plan, path: Path):
+    """The folder of the comparison; one that was begun is taken up when task and budget are the same."""
+    from farfield.runs import RunDir, clean_json
+
+    fixed = {"task": plan.task.name, "set": plan.task.options(), "budget_seconds": plan.budget}
+    fixed |= {"clock": plan.clock}
+    if (path / "config.json").is_file():
+        folder = RunDir.open(path)
+        if folder.config["options"] != clean_json(fixed):
+            raise ValueError(f"{path}: holds a comparison with another task, option or budget; choose another --out")
+        return folder
+    return RunDir.create(f"compare-{plan.task.name}", options=fixed, path=path)
+
+
+def _run_all(plan, folder: Path, *, quiet: bool) -> tuple[list[dict], bool]:
+    """Results of all runs, in order, until the end or Ctrl-C."""
+    from tqdm import tqdm
+
+    from farfield.tasks import compare
+
+    results = []
+    jobs = plan.jobs()
+    with tqdm(total=len(jobs), unit="run", file=sys.stderr, disable=quiet, leave=False, dynamic_ncols=True) as bar:
+
+        def watch(current, row) -> None:
+            spent = f"{current.spent(plan.clock):.0f} of {plan.budget:g} s"
+            bar.set_postfix_str(f"{spent}, loss {row['loss']:.4g}", refresh=False)
+            bar.update(0)
+
+        for job in jobs:
+            bar.set_description(f"{job[0]}, {job[1]}, seed {job[2]}")
+            try:
+                result, complete = compare.run_one(plan, folder, job, watch)
+            except KeyboardInterrupt:  # before its first iteration or after its last
+                return results, False
+            results.append(result)
+            if not complete:
+                return results, False
+            bar.update()
+    return results, True
+
+
+def _write(plan, folder, results: list[dict], complete: bool) -> dict:
+    """compare.png, then compare.json, each in one piece."""
+    from farfield.tasks import compare
+    from farfield.threads import default_threads
+
+    figure = folder.file("compare.png")
+    compare.plot(figure, plan, compare.read_curves(plan, folder.path, results))
+    summary = {
+        **folder.config["options"],
+        "starts": plan.starts,
+        "seeds": len(plan.seeds),
+        "methods": {
+            name: {"contact": setup.contact, "method": setup.method, "method_set": dict(setup.method_set)}
+            for name, setup in plan.entries.items()
+        },
+        "complete": complete,
+        "threads": default_threads(),
+        "cpu": folder.config["cpu"],
+        "commit": folder.config["commit"],
+        "versions": folder.config["versions"],
+        "figure": figure,
+        "rows": compare.summarize(plan, results),
+        "results": results,
+    }
+    folder.write_json("compare.json", summary)
+    return summary
+
+
+def _print_table(summary: dict, folder: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    title = f"{summary['task']}: {summary['budget_seconds']:g} s per run, {summary['threads']} threads"
+    table = Table(title=title, title_justify="left")
+    for column in ("start", "method", "success", "replay", "loss", "time", "steps", "note"):
+        table.add_column(column, justify="left" if column in ("start", "method", "note") else "right")
+    number = lambda value, form: "-" if value is None else format(value, form)  # noqa: E731
+    for row in summary["rows"]:
+        table.add_row(
+            row["start"],
+            row["entry"],
+            f"{row['successes']}/{row['runs']}",
+            f"{row['replayed_successes']}/{row['runs']}",
+            number(row["loss_ratio"], ".3g"),
+            number(row["seconds"], ".0f"),
+            number(row["iterations"], ".0f"),
+            _note(row),
+        )
+    console = Console(stderr=True, soft_wrap=True)
+    console.print(table)
+    console.print(
+        "success: in the method's own simulator; replay: the same controls in long-range contact. Medians over seeds of: "
+        "loss, last over first; time in s; steps of the optimiser.",
+        highlight=False,
+    )
+    console.print(f"figure: {summary['figure']}\nruns and compare.json: {folder}", highlight=False)
+
+
+def _note(row: dict) -> str:
+    notes = [f"{row[key]} {text}" for key, text in (("cut_off", "cut off"), ("stuck", "stuck")) if row[key]]
+    if row["error"] is not None:
+        notes.append(row["error"])
+    elif row["min_gap"] is not None and row["min_gap"] < 0.0:
+        notes.append(f"penetrates {-1e3 * row['min_gap']:.2g} mm")
+    elif row["certified"] < row["runs"]:
+        notes.append(f"{row['runs'] - row['certified']} not certified")
+    return ", ".join(notes)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines from outside: what a simulator has to offer to take part in tasks and comparisons.
+
+    class Mine(Outside):
+        "My engine."
+        own_contact = "mine"
+
+        def rollout(self, state, controls): ...     # -> Motion
+
+That is enough: gradients are then central differences of the loss in the unknowns. An engine with derivatives also has
+``vjp``. `farfield compare TASK --methods longrange,mine.py` runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+import farfield as ff
+from farfield.tasks.motion import Motion
+from farfield.tasks.objective import Evaluation, Objective
+
+
+@dataclass
+class InputGradient:
+    """Gradient of a loss by what a rollout started from: controls (steps, num_controls), tangent q0 and v0 (num_dofs,)."""
+
+    controls: np.ndarray
+    q0: np.ndarray
+    v0: np.ndarray
+
+
+class Outside(Objective):
+    """A simulator of its own under the loss, the unknowns and the optimiser of a task.
+
+    ``model`` and ``parameters`` describe the scene (`farfield.Model.scene` has shapes, joints and actuators), ``dt`` is the time between two
+    controls. Motions are in the coordinates of ``model``.
+    """
+
+    own_contact: ClassVar[str | None] = "outside"
+    certifies: ClassVar[bool] = False
+    difference_step: ClassVar[float] = 1e-5  #: of central differences, in the unit of the unknowns
+    guess: np.ndarray | None = None  #: drivers offer a warm start here; most engines have no use for it
+
+    def rollout(self, state: ff.State, controls: np.ndarray) -> Motion:
+        """The motion of len(controls) steps of ``self.dt`` from a state. A failure is a Motion with converged=False, not an exception."""
+        raise NotImplementedError(f"{type(self).__name__} has no rollout, expected rollout(state, controls) -> Motion")
+
+    def vjp(self, motion: Motion, by_pose: np.ndarray) -> InputGradient:
+        """The gradient of a loss with partials ``by_pose`` (steps + 1, num_bodies, 6), see `farfield.rollout_vjp`."""
+        raise NotImplementedError(f"{type(self).__name__} has no vjp")
+
+    @property
+    def jacobian(self) -> Any:
+        """There is none."""
+        raise AttributeError("an engine from outside has no Jacobian")
+
+    def simulate(self, points: Sequence[np.ndarray]) -> list[Motion]:
+        """One rollout per point."""
+        return self._rollouts([self.parameterization.decode(x) for x in points])
+
+    def roll(
+        self, inputs: Mapping[str, np.ndarray], *, tolerance: float | None = None, guess: np.ndarray | None = None
+    ) -> Motion:
+        """One rollout of decoded inputs; tolerance and guess are for solvers that have one."""
+        return self._rollouts([inputs])[0]
+
+    def _rollouts(self, inputs: Sequence[Mapping[str, np.ndarray]]) -> list[Motion]:
+        self.rollouts += len(inputs)
+        return [self.rollout(self._first(each), np.asarray(each["controls"])) for each in inputs]
+
+    def _first(self, inputs: Mapping[str, np.ndarray]) -> ff.State:
+        return ff.State(q=inputs.get("q0", self.state.q), v=inputs.get("v0", self.state.v))
+
+    def _vjp(self, trajectories: list[Motion], partials: list[np.ndarray]) -> list[InputGradient]:
+        self.gradients += len(trajectories)
+        return [self.vjp(motion, by_pose) for motion, by_pose in zip(trajectories, partials, strict=True)]
+
+    def evaluate(self, points: Sequence[np.ndarray]) -> list[Evaluation]:
+        """Value, gradient and motion of every point; by differences when the engine has no ``vjp``."""
+        if type(self).vjp is not Outside.vjp or type(self)._vjp is not Outside._vjp:
+            return super().evaluate(points)
+        results = []
+        for x, motion in zip(points, self.simulate(points), strict=True):
+            here = Evaluation(np.array(x, dtype=float), float("inf"), None, motion)
+            if motion.converged:
+                here.value, by_pose = self.loss(motion)
+                here.gradient = self._differences(here.x) if by_pose.any() else np.zeros(here.x.shape)
+            results.append(here)
+        return results
+
+    def _differences(self, x: np.ndarray) -> np.ndarray | None:
+        """Central differences of the loss; None when a rollout of them fails."""
+        self.gradients += 1
+        moves = self.difference_step * np.eye(x.size).reshape(x.size, *x.shape)
+        motions = self.simulate([x + sign * move for move in moves for sign in (1.0, -1.0)])
+        if not all(motion.converged for motion in motions):
+            return None
+        values = np.array([self.loss(motion)[0] for motion in motions]).reshape(-1, 2)
+        return ((values[:, 0] - values[:, 1]) / (2.0 * self.difference_step)).reshape(x.shape)
