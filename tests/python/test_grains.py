@@ -71,7 +71,7 @@ def test_maps_are_cached_and_foreign_files_refused(cache):
     pose = np.array([[0.4, 0.8, 0.5]])
     big, small = first.map.evaluate(pose)[0], again.map.evaluate(pose * [1, 0.2, 0.2])[0]
     assert big[0] < 0
-    np.testing.assert_allclose(small[:2], 0.2 * big[:2], rtol=1e-12)
+    np.testing.assert_allclose(small[:2], 0.2 * big[:2], rtol=1e-5)  # single precision
     exact = maps.pair_map(shape, shape, maps.MapOptions(back_end="exact")).map.evaluate(pose)[0]
     assert abs(big[0] - exact[0]) < 0.01
 

@@ -71,6 +71,8 @@ struct System::Data {
     void rebuild_list();
     void reorder();
     void step();
+    double move_grains(std::size_t begin, std::size_t end);
+    void add_walls(std::size_t s, Wrench& sum);
     RunStatus run(int steps);
     [[nodiscard]] bool finite() const;
     [[nodiscard]] Relative relative(const ListPair& pair) const;
