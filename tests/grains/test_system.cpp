@@ -196,6 +196,22 @@ TEST_SUITE("grains") {
         CHECK(system.motion(belt).pivot.x() == doctest::Approx(0.6).epsilon(1e-3));
     }
 
+    TEST_CASE("grains system: a grain that is taken out touches nothing") {
+        System system = l_system({});
+        system.add_grain({.x = 0.0, .y = 0.0, .vx = 1.0});
+        system.add_grain({.x = 0.0, .y = 2.2});
+        system.set_driver(0, kRemoved);
+        REQUIRE(system.run(static_cast<int>(1.0 / system.dt())) == RunStatus::Done);
+        const SystemState state = system.state();
+        CHECK(state.poses.row(0).norm() == 0.0);
+        CHECK(state.velocities.row(0).norm() == 0.0);
+        CHECK(state.velocities(1, 1) == doctest::Approx(-9.81).epsilon(1e-3));  // fell through it
+        CHECK(system.audit().contacts == 0);
+        system.set_driver(0, kFree);
+        REQUIRE(system.run(10) == RunStatus::Done);
+        CHECK(system.state().velocities(0, 1) < 0.0);
+    }
+
     TEST_CASE("grains system: a pile of 1000 grains comes to rest [long]") {
         System system = pile(20, 50, 2);
         REQUIRE(system.run(static_cast<int>(25.0 / system.dt())) == RunStatus::Done);
@@ -229,6 +245,14 @@ TEST_SUITE("grains") {
         mapless.add_grain({.shape = 0});
         mapless.add_grain({.shape = 1, .x = 4.0});
         CHECK(contains(error_of([&] { mapless.run(1); }), "no contact map for shapes 'L' and 'U'"));
+        // Two shapes that are never free need no map, until one is set free.
+        System driven({l, library_shape("U")}, Maps{{l_map(), nullptr}, {nullptr, nullptr}}, {});
+        const int still = driven.add_motion({});
+        driven.add_grain({.shape = 0, .motion = still});
+        driven.add_grain({.shape = 1, .x = 4.0, .motion = still});
+        CHECK(driven.run(1) == RunStatus::Done);
+        driven.set_driver(1, kFree);
+        CHECK(contains(error_of([&] { driven.run(1); }), "no contact map for shapes 'L' and 'U'"));
         system.add_grain({});
         SystemState state = system.state();
         state.poses(0, 0) = std::numeric_limits<double>::infinity();

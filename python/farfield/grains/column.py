@@ -9,10 +9,13 @@ import numpy as np
 
 from farfield._core import GrainMotion, GrainShape, GrainSystem, GrainWall
 from farfield.grains.maps import MapOptions, contact_maps
-from farfield.grains.scene import Scene, lattice, pile_law
+from farfield.grains.scene import Scene, pile_law, staggered, still_since
 
-GRAINS, FIXED = 6990, 690
-SPACING = 2.03
+FULL, FULL_FIXED = 6990, 690  # the published size, fixed ones included
+GRAINS = 1000
+SPACING = 2.03  # of the initial lattice, in circumradii: no two grains can overlap
+ROW = 0.5 * math.sqrt(3.0) * SPACING
+REST = 2e-4  # kinetic energy per grain that counts as rest, in m g R
 FLOOR_SPACING = 1.5  # of the fixed grains that roughen the floor, in circumradii
 
 
@@ -20,8 +23,8 @@ def build(
     *,
     shape: str = "#",
     grains: int = GRAINS,
-    settle: float = 3.0,
-    seconds: float = 12.0,
+    settle: float | None = None,
+    seconds: float | None = None,
     friction: float = 0.4,
     seed: int = 0,
     threads: int = 1,
@@ -30,34 +33,37 @@ def build(
 ) -> Scene:
     """A column twice as high as wide between a wall and a gate, which is removed after `settle` seconds.
 
-    grains counts the fixed ones in the floor, a tenth of all or four column widths.
+    grains counts the fixed ones in the floor, a tenth of all or four column widths. Times are by default those of a fall
+    from the height of the column; the run ends earlier once the heap is at rest.
     """
     if grains < 40:
         raise ValueError(f"column: {grains} grains, expected at least 40")
-    if not 0 < settle < seconds:
-        raise ValueError(f"column: settles for {settle} s of {seconds} s, expected less")
     grain = GrainShape.library(shape)
     generator = np.random.default_rng(seed)
-    fixed = round(grains * FIXED / GRAINS)
+    fixed = round(grains * FULL_FIXED / FULL)
     while True:
         free = grains - fixed
         columns = max(3, round(math.sqrt(0.5 * max(free, 1))))
-        rows = math.ceil(free / columns)
+        height = ROW * free / (columns - 0.5)
         width = SPACING * columns + 0.1
         if FLOOR_SPACING * fixed >= 4.0 * width:
             break
         fixed += 1  # a small column still needs a floor to run out on
+    settle = 0.36 * math.sqrt(height) if settle is None else settle
+    seconds = settle + 1.3 * math.sqrt(height) if seconds is None else seconds
+    if not 0 < settle < seconds:
+        raise ValueError(f"column: settles for {settle:g} s of {seconds:g} s, expected less")
     system = GrainSystem(
         [grain],
         contact_maps([grain], maps, progress=progress),
-        law=pile_law(grain, layers=rows, friction=friction),
+        law=pile_law(grain, layers=height / 2.0, friction=friction),
         threads=threads,
     )
     system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), -1.0, friction=friction))
     system.add_wall(GrainWall.half_plane(np.array([1.0, 0.0]), 0.0, friction=0.0))
     gate = system.add_wall(GrainWall.half_plane(np.array([-1.0, 0.0]), -width, friction=0.0))
     still = system.add_motion(GrainMotion())
-    system.add(0, lattice(columns, rows, SPACING, (1.05, 2.1), generator)[:free])
+    system.add(0, staggered(columns, free, SPACING, (1.05, 2.1), generator)[:free])
     floor = np.column_stack(
         [0.5 * FLOOR_SPACING + FLOOR_SPACING * np.arange(fixed), np.zeros(fixed), generator.uniform(-3, 3, fixed)]
     )
@@ -77,34 +83,55 @@ def build(
             "free": free,
             "shape": shape,
             "repose_angle": repose_angle(frames[-1][:free]),
+            "profile": surface(frames[-1][:free]).tolist(),
             "height": rows[-1]["height"],
             "reach": rows[-1]["reach"],
             "kinetic_per_grain": rows[-1]["kinetic"] / free,
         }
 
-    view = ((-2.0, FLOOR_SPACING * fixed + 2.0), (-3.0, SPACING * rows + 4.0))
-    return Scene("column", system, seconds, 0.1, measure, finish, view, [(settle, remove_gate)], _figure)
+    view = ((-2.0, FLOOR_SPACING * fixed + 2.0), (-3.0, height + 6.0))
+    rest = REST * grain.area * 9.81 * free
+
+    def at_rest(rows: list[dict]) -> bool:
+        return still_since(rows, settle + 1.0, rest)
+
+    stages = [(settle, remove_gate)]
+    return Scene("column", system, seconds, 0.1, measure, finish, view, stages, _figure, None, at_rest)
 
 
-def repose_angle(poses: np.ndarray, bin_width: float = 4.0) -> float | None:
-    """Slope of the free surface [degrees]: a line through the highest grain of each bin, without crest and toe."""
+def surface(poses: np.ndarray, bin_width: float = 4.0) -> np.ndarray:
+    """Rows (x, highest centroid) of bins along the floor [m]."""
     bins = np.floor(poses[:, 0] / bin_width).astype(int)
     columns = np.unique(bins)
-    height = np.array([poses[bins == k, 1].max() for k in columns])
-    x = (columns + 0.5) * bin_width
+    return np.column_stack([(columns + 0.5) * bin_width, [poses[bins == k, 1].max() for k in columns]])
+
+
+def slope_part(profile: np.ndarray) -> np.ndarray:
+    """Which rows of a profile are its slope: right of the crest, without crest and toe."""
+    x, height = profile.T
     crest = int(np.argmax(height))
-    part = (x >= x[crest]) & (height < 0.85 * height[crest]) & (height > 0.15 * height[crest])
+    return (x >= x[crest]) & (height < 0.85 * height[crest]) & (height > 0.15 * height[crest])
+
+
+def repose_angle(poses: np.ndarray) -> float | None:
+    """Slope of the free surface [degrees]: a line through the highest grain of each bin, without crest and toe."""
+    profile = surface(poses)
+    part = slope_part(profile)
     if np.count_nonzero(part) < 2:
         return None
-    return float(-math.degrees(math.atan(np.polyfit(x[part], height[part], 1)[0])))
+    return float(-math.degrees(math.atan(np.polyfit(*profile[part].T, 1)[0])))
 
 
 def _figure(rows: list[dict], result: dict, axes) -> None:
-    times = [row["time"] for row in rows]
-    axes.plot(times, [row["height"] for row in rows], label="height")
-    axes.plot(times, [row["reach"] for row in rows], label="reach")
-    axes.set_xlabel("time [s]")
-    axes.set_ylabel("[m]")
-    axes.legend()
+    profile = np.array(result["profile"])
+    axes.plot(*profile.T, "o-", markersize=3, color="tab:blue", label="highest grain")
+    part = profile[slope_part(profile)]
     angle = result["repose_angle"]
-    axes.set_title(f"column, {result['shape']}: repose {'-' if angle is None else f'{angle:.1f} degrees'}")
+    if angle is not None:
+        axes.plot(part[:, 0], np.polyval(np.polyfit(*part.T, 1), part[:, 0]), color="tab:orange", label="fitted slope")
+    axes.set_xlabel("x [m]")
+    axes.set_ylabel("height [m]")
+    axes.set_aspect("equal")
+    axes.legend()
+    text = "no slope" if angle is None else f"{angle:.1f} degrees"
+    axes.set_title(f"column, {result['shape']}, {result['free']} grains: angle of repose {text}")

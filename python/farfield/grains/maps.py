@@ -141,13 +141,19 @@ def contact_maps(
     options: MapOptions | None = None,
     *,
     folder: Path | None = None,
+    driven: Sequence[int] = (),
     progress: Callable[[str, int, int], None] | None = None,
 ) -> list[list[GrainMap | None]]:
-    """The `maps` argument of GrainSystem: maps[a][b] for a <= b. `progress(pair, done, total)` follows the work."""
+    """The `maps` argument of GrainSystem: maps[a][b] for a <= b. `progress(pair, done, total)` follows the work.
+
+    driven: shapes of which no grain is free; they need no maps among each other.
+    """
     maps: list[list[GrainMap | None]] = [[None] * len(shapes) for _ in shapes]
     for i, a in enumerate(shapes):
         for j in range(i, len(shapes)):
             b = shapes[j]
+            if i in driven and j in driven:
+                continue
 
             def told(done: int, total: int, pair: str = f"{a.name}-{b.name}") -> None:
                 if progress is not None:

@@ -15,10 +15,15 @@ struct PairBuffers {
     std::array<std::int32_t, kPairChunk> index;
 };
 
-/// A contact so deep that the map is flat: push the centres apart.
-void guard_direction(const Relative& pose, MapValue& value) {
-    const double length = std::hypot(pose.x, pose.y);
+/// A contact so deep that the map is flat: keep the normal of the last step, or push the centres apart.
+void guard_direction(const Relative& pose, const Body& a, const Spring& spring, MapValue& value) {
     value.g_theta = 0.0;
+    if (spring.touching()) {
+        value.g_x = a.cos * spring.normal_x + a.sin * spring.normal_y;
+        value.g_y = a.cos * spring.normal_y - a.sin * spring.normal_x;
+        return;
+    }
+    const double length = std::hypot(pose.x, pose.y);
     value.g_x = length > 0.0 ? pose.x / length : 1.0;
     value.g_y = length > 0.0 ? pose.y / length : 0.0;
 }
@@ -112,7 +117,7 @@ void System::Data::step() {
                     continue;
                 }
                 if (value.g_x * value.g_x + value.g_y * value.g_y < 0.01) {
-                    guard_direction(buffers.poses[q], value);
+                    guard_direction(buffers.poses[q], bodies[static_cast<std::size_t>(pairs[p].a)], springs[p], value);
                     ++clamped[static_cast<std::size_t>(chunk)];
                 }
                 forces[p] = pair_force(bodies[static_cast<std::size_t>(pairs[p].a)],
@@ -155,7 +160,9 @@ double System::Data::move_grains(std::size_t begin, std::size_t end) {
             sum.fy += is_b ? force.fy : -force.fy;
             sum.torque += is_b ? force.torque_b : force.torque_a;
         }
-        if (held[s]) {
+        if (driver[s] == kRemoved) {
+            reactions[s] = {};
+        } else if (held[s]) {
             reactions[s] = sum;
             drive(body, motions[static_cast<std::size_t>(driver[s])], dt);
         } else {
