@@ -94,6 +94,122 @@ def test_maps_are_cached_and_foreign_files_refused(cache):
         maps.MapOptions(back_end="magic")
 
 
+SMALL_NETWORK = maps.MapOptions(back_end="network", layers=2, width=16, steps=300)
+
+
+def test_trained_networks_are_ordinary_safetensors(cache, tmp_path):
+    safetensors = pytest.importorskip("safetensors")
+    block, other = grains.GrainShape.library("block"), grains.GrainShape.library("L")
+    # So short a training does not pass, and the message says what to raise; the networks are kept all the same.
+    with pytest.raises(
+        ValueError, match=r"'block' and 'block' \(2x16, 300 steps\): .*or the network's width and steps"
+    ):
+        maps.pair_map(block, block, SMALL_NETWORK, folder=tmp_path)
+    file = maps.network_file(block, block, SMALL_NETWORK, tmp_path)
+    with safetensors.safe_open(file, framework="numpy") as opened:
+        texts, names = opened.metadata(), set(opened.keys())
+        assert opened.get_tensor("distance.0.weight").shape == (16, 4)
+        assert opened.get_tensor("arm.4.bias").shape == (1,)
+    assert names == {
+        f"{net}.{k}.{part}" for net in ("distance", "arm") for k in (0, 2, 4) for part in ("weight", "bias")
+    }
+    assert texts["activation"] == "softplus10"
+    assert texts["unit"] == "larger circumradius"
+    assert float(texts["reach"]) == pytest.approx(2.0)
+    assert float(texts["rmse"]) > 0.01
+    # Read back, they give the same map; a damaged or foreign file is refused.
+    networks = farfield._core.load_grain_networks(file)
+    assert (networks.layers, networks.width) == (2, 16)
+    with pytest.raises(ValueError, match="trained for other outlines"):
+        farfield._core.grain_network_map(networks, block, other)
+    file.write_bytes(file.read_bytes()[:500])
+    with pytest.raises(farfield.FileError, match=file.name):
+        maps.pair_map(block, block, SMALL_NETWORK, folder=tmp_path)
+    table = maps.pair_map(other, other, COARSE).file
+    with pytest.raises(farfield.FileError, match=r"farfield\.grain"):
+        farfield._core.load_grain_networks(table)
+    with pytest.raises(farfield.FileError, match="missing"):
+        farfield._core.load_grain_networks(tmp_path / "missing.safetensors")
+
+
+def torch_layout(generator, shape, *, activation="softplus10", encoding="cos_sin", inputs=4):
+    """Tensors and texts as of a module with Sequential members `distance` and `arm`, 32 bits."""
+    sizes = [inputs, 8, 8, 1]
+    tensors = {}
+    for net in ("distance", "arm"):
+        for k in range(3):
+            weight = generator.standard_normal((sizes[k + 1], sizes[k])) * 0.5
+            tensors[f"{net}.{2 * k}.weight"] = weight.astype(np.float32)
+            tensors[f"{net}.{2 * k}.bias"] = (0.1 * generator.standard_normal(sizes[k + 1])).astype(np.float32)
+    texts = {
+        "format": "farfield.grain_network",
+        "version": "1",
+        "activation": activation,
+        "encoding": encoding,
+        "symmetry": "1",
+        "radius_ratio": "1.0",
+        "outline_a": f"{shape.hash:x}",
+        "outline_b": f"{shape.hash:x}",
+    }
+    return tensors, texts
+
+
+@pytest.mark.parametrize(("activation", "encoding", "inputs"), [("softplus10", "cos_sin", 4), ("relu", "raw_theta", 3)])
+def test_networks_trained_elsewhere_are_read(tmp_path, activation, encoding, inputs):
+    save_file = pytest.importorskip("safetensors.numpy").save_file
+    shape = grains.GrainShape.library("L")
+    tensors, texts = torch_layout(
+        np.random.default_rng(3), shape, activation=activation, encoding=encoding, inputs=inputs
+    )
+    save_file(tensors, tmp_path / "torch.safetensors", metadata=texts)
+    found = farfield._core.grain_network_map(
+        farfield._core.load_grain_networks(tmp_path / "torch.safetensors"), shape, shape
+    )
+    poses = np.array([[0.4, 0.8, 0.5], [-2.0, 0.3, -0.9]])
+    for pose, row in zip(poses, found.evaluate(poses), strict=True):
+        theta = [math.cos(pose[0]), math.sin(pose[0])] if encoding == "cos_sin" else [pose[0]]
+        outputs = []
+        for net in ("distance", "arm"):
+            x = np.array([*theta, pose[1], pose[2]])
+            for k in (0, 2, 4):
+                x = tensors[f"{net}.{k}.weight"].astype(float) @ x + tensors[f"{net}.{k}.bias"]
+                if k < 4:
+                    x = np.logaddexp(0.0, 10.0 * x) / 10.0 if activation == "softplus10" else np.maximum(x, 0.0)
+            outputs.append(x[0])
+        assert row[0] == pytest.approx(outputs[0], abs=1e-12)
+        assert row[4] == pytest.approx(outputs[1], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"activation": "tanh"}, "activation 'tanh', expected softplus10 or relu"),
+        ({"encoding": "quaternion"}, "encoding 'quaternion'"),
+        ({"symmetry": "many"}, "symmetry 'many', expected a number"),
+        ({"outline_a": "xyz"}, "outline hash 'xyz'"),
+        ({"format": "other"}, "other"),
+        ({"arm.2.weight": np.zeros((3, 3), np.float32)}, r"'arm\.2': shape \(3, 3\), expected \(8, 8\)"),
+        ({"arm.4.bias": None}, r"no tensor 'arm\.4\.bias'"),
+        ({"extra": np.zeros(2, np.float32)}, "1 unknown tensors"),
+        ({"distance.0.bias": np.full(8, np.nan, np.float32)}, "not finite"),
+    ],
+)
+def test_bad_network_files_are_named(tmp_path, change, said):
+    save_file = pytest.importorskip("safetensors.numpy").save_file
+    shape = grains.GrainShape.library("L")
+    tensors, texts = torch_layout(np.random.default_rng(3), shape)
+    for key, value in change.items():
+        if value is None:
+            del tensors[key]
+        elif isinstance(value, str):
+            texts[key] = value
+        else:
+            tensors[key] = value
+    save_file(tensors, tmp_path / "bad.safetensors", metadata=texts)
+    with pytest.raises((ValueError, farfield.FileError), match=said):
+        farfield._core.grain_network_map(farfield._core.load_grain_networks(tmp_path / "bad.safetensors"), shape, shape)
+
+
 def test_a_start_with_overlap_names_the_pair():
     shape = grains.GrainShape.library("L")
     law = grains.GrainLaw.default(mass=shape.area, radius=1.0)

@@ -106,29 +106,34 @@ def surface(poses: np.ndarray, bin_width: float = 4.0) -> np.ndarray:
     return np.column_stack([(columns + 0.5) * bin_width, [poses[bins == k, 1].max() for k in columns]])
 
 
-def slope_part(profile: np.ndarray) -> np.ndarray:
-    """Which rows of a profile are its slope: right of the crest, without crest and toe."""
+def front(profile: np.ndarray) -> np.ndarray | None:
+    """The two points (x, height) of a surface where it last has 85 and 15 % of its greatest height; None when they coincide."""
     x, height = profile.T
-    crest = int(np.argmax(height))
-    return (x >= x[crest]) & (height < 0.85 * height[crest]) & (height > 0.15 * height[crest])
+    points = []
+    for share in (0.85, 0.15):
+        level = share * height.max()
+        last = int(np.flatnonzero(height >= level)[-1])
+        at = x[last]
+        if last + 1 < len(x):
+            at += (height[last] - level) / (height[last] - height[last + 1]) * (x[last + 1] - x[last])
+        points.append([at, level])
+    return np.array(points) if points[1][0] > points[0][0] else None
 
 
 def repose_angle(poses: np.ndarray) -> float | None:
-    """Slope of the free surface [degrees]: a line through the highest grain of each bin, without crest and toe."""
-    profile = surface(poses)
-    part = slope_part(profile)
-    if np.count_nonzero(part) < 2:
+    """Slope of the front of a heap [degrees], crest and toe left out; a cliff that stays standing counts."""
+    ends = front(surface(poses))
+    if ends is None:
         return None
-    return float(-math.degrees(math.atan(np.polyfit(*profile[part].T, 1)[0])))
+    return math.degrees(math.atan2(ends[0, 1] - ends[1, 1], ends[1, 0] - ends[0, 0]))
 
 
 def _figure(rows: list[dict], result: dict, axes) -> None:
     profile = np.array(result["profile"])
     axes.plot(*profile.T, "o-", markersize=3, color="tab:blue", label="highest grain")
-    part = profile[slope_part(profile)]
-    angle = result["repose_angle"]
-    if angle is not None:
-        axes.plot(part[:, 0], np.polyval(np.polyfit(*part.T, 1), part[:, 0]), color="tab:orange", label="fitted slope")
+    angle, ends = result["repose_angle"], front(profile)
+    if ends is not None:
+        axes.plot(*ends.T, "s-", color="tab:orange", label="from 85 to 15 % of the height")
     axes.set_xlabel("x [m]")
     axes.set_ylabel("height [m]")
     axes.set_aspect("equal")

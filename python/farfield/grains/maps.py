@@ -124,10 +124,11 @@ def _network_map(a, b, options: MapOptions, folder: Path, progress) -> TrainedMa
             paper=options.paper_network,
             progress=progress,
         )
-        folder.mkdir(parents=True, exist_ok=True)
-        _core.save_grain_networks(file, networks)
     found = _core.grain_network_map(networks, a, b)
     audit = _core.grain_audit(found, a, b, samples=AUDIT_SAMPLES)
+    if not cached:
+        folder.mkdir(parents=True, exist_ok=True)
+        _core.save_grain_networks(file, networks, audit)
     if not options.paper_network:
         audit.require(
             f"contact map of '{a.name}' and '{b.name}' ({options.layers}x{options.width}, {options.steps} steps)",

@@ -40,7 +40,7 @@ struct System::Data {
     std::vector<Body> bodies;
     std::vector<std::int32_t> id, shape, driver;
     std::vector<double> radius, inverse_mass, inverse_inertia;
-    std::vector<char> held;  ///< 0: free, 1: driven, 2: taken out
+    std::vector<char> held;            ///< 0: free, 1: driven, 2: taken out
     std::vector<Spring> wall_springs;  ///< [slot * walls + wall]
     std::vector<Wrench> reactions;     ///< of the last step, for held grains
     // By grain number.
