@@ -230,6 +230,16 @@ TEST_SUITE("grains") {
         CHECK(contains(said({.law = {.normal_stiffness = -5.0}}), "normal_stiffness -5"));
         CHECK(contains(said({.law = {.friction = std::numeric_limits<double>::quiet_NaN()}}), "friction nan"));
         CHECK(contains(said({.density = 0.0}), "density 0"));
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        CHECK(contains(said({.gravity = {0.0, nan}}), "gravity is not finite"));
+        CHECK(contains(said({.dt = nan}), "dt nan"));
+        CHECK(contains(said({.density = nan}), "density nan"));
+        CHECK(contains(said({.skin = std::numeric_limits<double>::infinity()}), "skin inf"));
+        CHECK(contains(said({.start_depth = nan}), "start_depth nan"));
+        // A run that blows up says so instead of going on with coordinates that are not finite.
+        System blown = l_system({});
+        blown.add_grain({.vx = 1.7e308, .omega = 1.7e308});
+        CHECK(blown.run(1000000) == RunStatus::NonFinite);
 
         System overlapping = l_system({});
         overlapping.add_grain({});

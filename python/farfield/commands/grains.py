@@ -14,7 +14,7 @@ BLOCK_TASKS = ("incline", "leaning", "triangle")
 COMMON = ("grains", "seconds", "friction", "seed")
 SCENE_TASKS = {
     "column": ("farfield.grains.column", ("shape", "settle", *COMMON)),
-    "silo": ("farfield.grains.silo", ("shape", "opening", "settle", *COMMON)),
+    "silo": ("farfield.grains.silo", ("shape", "opening", "radius", "settle", *COMMON)),
     "packing": ("farfield.grains.packing", ("shape", *COMMON)),
     "drum": ("farfield.grains.drum", COMMON),
     "cereal": ("farfield.grains.cereal", COMMON),
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--grains", type=positive_int, metavar="N", help="number of grains, fixed ones included")
     parser.add_argument("--full", action="store_true", help="the published number of grains")
     parser.add_argument("--opening", type=positive_float, metavar="M", help="silo: width of the opening [m]")
+    parser.add_argument("--radius", type=positive_float, metavar="M", help="silo: circumradius of the grains [m]")
     parser.add_argument("--seconds", type=positive_float, metavar="S", help="simulated time")
     parser.add_argument("--settle", type=positive_float, metavar="S", help="time before the lid or wall is removed")
     parser.add_argument("--friction", type=float, metavar="MU", help="friction coefficient")
@@ -175,7 +176,7 @@ def run_scene_task(args: argparse.Namespace) -> int:
 
     module, known = SCENE_TASKS[args.task]
     options = {key: getattr(args, key) for key in known if getattr(args, key) is not None}
-    for key in ("shape", "opening", "grains", "settle", "friction"):
+    for key in ("shape", "opening", "radius", "grains", "settle", "friction"):
         if getattr(args, key) is not None and key not in known:
             raise ValueError(f"{args.task} has no option --{key}")
     builder = importlib.import_module(module)

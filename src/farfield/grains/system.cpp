@@ -44,8 +44,10 @@ System::System(std::vector<GrainShape> shapes, std::vector<std::vector<std::shar
     validate(options.law);
     if (!options.gravity.allFinite()) fail("grains: gravity is not finite");
     if (!(options.density > 0.0)) fail("grains: density ", options.density, ", expected > 0 [kg/m^2]");
-    if (!(options.skin > 0.0)) fail("grains: skin ", options.skin, ", expected > 0 [radii]");
+    if (!(options.skin > 0.0 && std::isfinite(options.skin)))
+        fail("grains: skin ", options.skin, ", expected > 0 [radii]");
     if (!(options.smoothing >= 0.0)) fail("grains: smoothing ", options.smoothing, ", expected >= 0 [radii]");
+    if (!(options.start_depth >= 0.0)) fail("grains: start_depth ", options.start_depth, ", expected >= 0 [radii]");
     if (!(options.dt >= 0.0)) fail("grains: dt ", options.dt, ", expected > 0 [s], or 0 to choose it");
     d.shapes = std::move(shapes);
     d.options = options;

@@ -176,8 +176,8 @@ double System::Data::move_grains(std::size_t begin, std::size_t end) {
         }
         angles[s - begin] = body.theta;
         const double dx = body.x - reference_x[s], dy = body.y - reference_y[s];
-        const double square = dx * dx + dy * dy;
-        farthest = square <= farthest ? farthest : square;  // NaN passes on
+        const double square = dx * dx + dy * dy + 0.0 * body.theta;  // NaN when a coordinate is not finite
+        farthest = square <= farthest ? farthest : square;           // and passes on
     }
     sin_cos(angles.data(), end - begin, sines.data(), cosines.data());
     for (std::size_t s = begin; s < end; ++s) {
