@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Grains from Python: shapes, maps and their cache, systems, the command."""
 
+import dataclasses
 import json
 import math
 
@@ -9,7 +10,7 @@ import pytest
 
 import farfield
 from farfield import cli, grains
-from farfield.grains import blocks, column, maps, packing, silo
+from farfield.grains import blocks, claims, column, maps, packing, scene, silo
 from farfield.grains.runner import run_scene
 from farfield.runs import RunDir
 
@@ -239,7 +240,9 @@ def test_leaning_blocks_fall_as_theory_says(name):
 
 
 def small_silo(**options):
-    return silo.build(shape="octagon", opening=9.0, grains=160, settle=0.2, seconds=0.9, maps=COARSE, **options)
+    return silo.build(
+        **{"shape": "octagon", "opening": 9.0, "grains": 160, "settle": 0.2, "seconds": 0.9, "maps": COARSE, **options}
+    )
 
 
 def test_silo_discharges_and_resumes_exactly(tmp_path):
@@ -266,6 +269,75 @@ def test_silo_discharges_and_resumes_exactly(tmp_path):
     rest = run_scene(small_silo(threads=2), folder, quiet=True, resume=True)
     np.testing.assert_array_equal(rest.frames, whole.frames)
     assert [row["time"] for row in rest.rows] == [row["time"] for row in whole.rows]
+
+
+def test_a_damaged_cache_is_one_line(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("FARFIELD_CACHE", str(tmp_path))
+    arguments = ["grains", "train", "L", "--theta", "64", "--space", "64", "--quiet"]
+    assert cli.main(arguments) == 0
+    (file,) = (tmp_path / "grains").iterdir()
+    file.write_bytes(b"not a map")
+    assert cli.main(arguments) != 0
+    assert file.name in capsys.readouterr().err
+
+
+def test_what_runs_off_beside_the_silo_is_taken_out(tmp_path):
+    hopper = small_silo()
+    poses = hopper.system.state()
+    reach = hopper.view[0][1]
+    poses["poses"][0, :2] = [reach + 5.0, -2.0]
+    hopper.system.set_state(poses)
+    assert hopper.system.free[0]
+    hopper.each_frame(hopper.system)
+    assert not hopper.system.free[0]
+    assert hopper.moving[0]  # it is still drawn as a grain
+    hopper.system.run(50)
+    np.testing.assert_array_equal(hopper.system.state()["poses"][0, :2], [reach + 5.0, -2.0])
+
+
+def test_claims_are_judged_by_their_spread(tmp_path, monkeypatch):
+    def results(*means, spread=0.5, **more):
+        runs = {}
+        for variant, mean in zip(claims.CLAIMS["repose"].variants, means, strict=True):
+            runs[variant["shape"]] = [{"repose_angle": mean + spread * k, "grains": 600, **more} for k in (-1, 0, 1)]
+        return runs
+
+    clear = claims.summary("repose", results(10.0, 15.0, 20.0, 25.0))
+    assert clear["holds"]
+    assert clear["rows"][0]["error"] == pytest.approx(0.5 / math.sqrt(3))
+    close = claims.summary("repose", results(10.0, 10.2, 20.0, 25.0))
+    assert (close["holds"], close["in_means"]) == (False, True)
+    wrong = claims.summary("repose", results(10.0, 30.0, 20.0, 25.0))
+    assert (wrong["holds"], wrong["in_means"]) == (False, False)
+
+    # Runs that are there already are kept.
+    built = []
+
+    def build(**options):
+        built.append(options["seed"])
+        return small_silo(
+            **{**options, "shape": "octagon", "opening": 9.0, "grains": 160, "seconds": 0.3, "maps": COARSE}
+        )
+
+    monkeypatch.setitem(claims.CLAIMS, "jamming", dataclasses.replace(claims.CLAIMS["jamming"], build=build))
+    for seeds in (1, 2):
+        told = []
+        result = claims.run("jamming", tmp_path, grains=160, seeds=seeds, threads=1, progress=told.append)
+        assert len(told) == 4 * seeds
+    assert built == [0] * 4 + [1] * 4
+    assert [row["runs"] for row in result["rows"]] == [2] * 4
+    assert result["rows"][0]["jammed"] == 0
+
+
+def test_blocks_tile_a_polyline():
+    poses = scene.tiles(np.array([[0.0, 4.0], [0.0, 0.0], [8.0, 0.0]]), 12, 0.5)
+    np.testing.assert_allclose(poses[:4, 0], -0.5)
+    np.testing.assert_allclose(poses[4:, 1], -0.5)
+    np.testing.assert_allclose(np.diff(poses[4:, 0]), 1.0)
+    start = scene.staggered(5, 40, 2.0, (1.0, 1.0), np.random.default_rng(0))
+    assert len(start) >= 40
+    gaps = np.linalg.norm(start[:, None, :2] - start[None, :, :2], axis=2) + 10 * np.eye(len(start))
+    assert gaps.min() > 1.999
 
 
 def test_results_of_recorded_motion():
@@ -312,6 +384,12 @@ def test_command_prints_one_json_object(capfd, tmp_path):
         (["drum", "--shape", "O"], "drum has no option --shape"),
         (["silo", "--resume"], "--resume needs --out"),
         (["silo", "--map", "magic"], "contact map 'magic' is unknown"),
+        (["silo", "--full", "--grains", "300"], "--full and --grains are given"),
+        (["silo", "--grains", "160", "--opening", "99"], "opening 99.0 m in a silo"),
+        (["silo", "--grains", "160", "--opening", "9", "--friction", "nan"], "friction nan, expected finite"),
+        (["silo", "--grains", "160", "--opening", "9", "--settle", "3", "--seconds", "2"], "settles for 3 s of 2 s"),
+        (["column", "--radius", "2"], "column has no option --radius"),
+        (["claims", "gravity"], "claim 'gravity' is unknown, expected one of: repose, jamming, packing"),
     ],
 )
 def test_bad_arguments_are_one_line(capsys, arguments, said):

@@ -9,12 +9,11 @@ import numpy as np
 
 from farfield._core import GrainMotion, GrainShape, GrainSystem, GrainWall
 from farfield.grains.maps import MapOptions, contact_maps
-from farfield.grains.scene import Scene, pile_law, staggered, still_since
+from farfield.grains.scene import Scene, lattice, pile_law, still_since
 
 FULL, FULL_FIXED = 6990, 690  # the published size, fixed ones included
 GRAINS = 1000
-SPACING = 2.03  # of the initial lattice, in circumradii: no two grains can overlap
-ROW = 0.5 * math.sqrt(3.0) * SPACING
+SPACING, JITTER = 2.25, 0.12  # of the initial lattice, in circumradii: disordered, and no two grains can overlap
 REST = 2e-4  # kinetic energy per grain that counts as rest, in m g R
 FLOOR_SPACING = 1.5  # of the fixed grains that roughen the floor, in circumradii
 
@@ -44,26 +43,27 @@ def build(
     while True:
         free = grains - fixed
         columns = max(3, round(math.sqrt(0.5 * max(free, 1))))
-        height = ROW * free / (columns - 0.5)
-        width = SPACING * columns + 0.1
+        rows = math.ceil(free / columns)
+        height = SPACING * rows
+        width = SPACING * columns + 0.2
         if FLOOR_SPACING * fixed >= 4.0 * width:
             break
         fixed += 1  # a small column still needs a floor to run out on
     settle = 0.36 * math.sqrt(height) if settle is None else settle
-    seconds = settle + 1.3 * math.sqrt(height) if seconds is None else seconds
+    seconds = settle + 2.2 * math.sqrt(height) if seconds is None else seconds
     if not 0 < settle < seconds:
         raise ValueError(f"column: settles for {settle:g} s of {seconds:g} s, expected less")
     system = GrainSystem(
         [grain],
         contact_maps([grain], maps, progress=progress),
-        law=pile_law(grain, layers=height / 2.0, friction=friction),
+        law=pile_law(grain, layers=rows, fall=0.35 * height, friction=friction),
         threads=threads,
     )
     system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), -1.0, friction=friction))
     system.add_wall(GrainWall.half_plane(np.array([1.0, 0.0]), 0.0, friction=0.0))
     gate = system.add_wall(GrainWall.half_plane(np.array([-1.0, 0.0]), -width, friction=0.0))
     still = system.add_motion(GrainMotion())
-    system.add(0, staggered(columns, free, SPACING, (1.05, 2.1), generator)[:free])
+    system.add(0, lattice(columns, rows, SPACING, (1.2, 2.2), generator, JITTER)[:free])
     floor = np.column_stack(
         [0.5 * FLOOR_SPACING + FLOOR_SPACING * np.arange(fixed), np.zeros(fixed), generator.uniform(-3, 3, fixed)]
     )

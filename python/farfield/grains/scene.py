@@ -48,12 +48,21 @@ def default_threads() -> int:
 
 
 def pile_law(
-    shape: GrainShape, *, layers: float, friction: float, density: float = 1.0, depth: float = 0.01
+    shape: GrainShape,
+    *,
+    layers: float,
+    friction: float,
+    fall: float = 0.0,
+    density: float = 1.0,
+    depth: float = 0.01,
+    impact_depth: float = 0.1,
 ) -> GrainLaw:
-    """Stiff enough that `layers` grains on top press a grain in by `depth` of its radius."""
-    return GrainLaw.default(
-        mass=density * shape.area, radius=shape.radius, layers=layers, friction=friction, depth=depth
-    )
+    """Stiff enough that `layers` grains on top press a grain in by `depth` of its radius, and a fall [m] by `impact_depth`."""
+    mass, radius = density * shape.area, shape.radius
+    at_rest = GrainLaw.default(mass=mass, radius=radius, layers=layers, friction=friction, depth=depth)
+    speed = math.sqrt(2.0 * 9.81 * fall)
+    hit = GrainLaw.default(mass=mass, radius=radius, layers=1.0, speed=speed, friction=friction, depth=impact_depth)
+    return max(at_rest, hit, key=lambda law: law.normal_stiffness)
 
 
 def still_since(rows: list[dict], start: float, energy: float, seconds: float = 0.5) -> bool:
@@ -63,10 +72,15 @@ def still_since(rows: list[dict], start: float, energy: float, seconds: float = 
     return now - seconds > start and all(row["kinetic"] < energy for row in late)
 
 
-def lattice(columns: int, rows: int, spacing: float, origin, generator: np.random.Generator) -> np.ndarray:
-    """Poses on a square lattice with random angles, row by row from `origin` (its lower left node) [m]."""
+def lattice(
+    columns: int, rows: int, spacing: float, origin, generator: np.random.Generator, jitter: float = 0.0
+) -> np.ndarray:
+    """Poses on a square lattice with random angles, row by row from `origin` (its lower left node), moved by up to
+    `jitter` either way along x and y [m]."""
     x, y = np.meshgrid(np.arange(columns) * spacing + origin[0], np.arange(rows) * spacing + origin[1])
-    return np.column_stack([x.ravel(), y.ravel(), generator.uniform(-math.pi, math.pi, x.size)])
+    places = np.column_stack([x.ravel(), y.ravel()])
+    angles = generator.uniform(-math.pi, math.pi, len(places))
+    return np.column_stack([places + generator.uniform(-jitter, jitter, places.shape), angles])
 
 
 def staggered(columns: int, count: int, spacing: float, origin, generator: np.random.Generator) -> np.ndarray:
