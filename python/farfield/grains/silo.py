@@ -17,7 +17,7 @@ RADIUS = 0.8  # circumradius of the grains [m]; not published. See the results f
 SPACING = 2.03  # of the initial lattice, in circumradii: no two grains can overlap
 ROW = 0.5 * math.sqrt(3.0) * SPACING
 WALL_SPACING = 1.2  # largest, of the fixed grains, in circumradii: nothing passes between them
-FLOW_SECONDS = 5.0
+FLOW_SECONDS = 8.0
 JAM_SECONDS = 1.5
 FRAME = 0.05
 
