@@ -52,7 +52,7 @@ void bind_grain_networks(nb::module_& m) {
             return std::const_pointer_cast<ContactMap>(make_network_map(networks, a, b));
         },
         "networks"_a, "a"_a, "b"_a, "The map of networks; refused unless they were trained for these shapes.");
-    m.def("save_grain_networks", &save_networks, "path"_a, "networks"_a);
+    m.def("save_grain_networks", &save_networks, "path"_a, "networks"_a, "audit"_a);
     m.def(
         "load_grain_networks",
         [](const std::filesystem::path& path) { return std::make_shared<PairNetworks>(load_networks(path)); }, "path"_a,

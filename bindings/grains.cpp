@@ -330,7 +330,8 @@ void bind_system(nb::module_& m) {
         .def("wall", &System::wall, "index"_a, nb::rv_policy::copy)
         .def("add", &add_grains, "shape"_a, "poses"_a, nb::kw_only(), "velocities"_a = Rows3(0, 3), "motion"_a = kFree,
              "Adds grains of one shape at rows (x, y, theta); the number of the first. motion -1: free.")
-        .def("set_driver", &System::set_driver, "grain"_a, "motion"_a, "Hands a grain to a motion, or -1 sets it free.")
+        .def("set_driver", &System::set_driver, "grain"_a, "motion"_a,
+             "Hands a grain to a motion; -1 sets it free, -2 takes it out: it stays at rest and touches nothing.")
         .def("set_friction", &System::set_friction, "friction"_a)
         .def("check_start", &System::check_start,
              "Raises ValueError when grains overlap at the start or maps are missing.")

@@ -94,6 +94,45 @@ TEST_SUITE("grains") {
         }
     }
 
+    TEST_CASE("grains system: kinetic plus elastic energy of a collision rises in no step") {
+        const GrainShape l = library_shape("L");
+        const Eigen::RowVector3d masses = l.area * Eigen::RowVector3d(1.0, 1.0, l.gyration2);
+        for (const bool exact : {false, true}) {
+            for (const double friction : {0.0, 0.5}) {
+                CAPTURE(exact);
+                CAPTURE(friction);
+                SystemOptions options;
+                options.gravity.setZero();
+                options.law = default_law(
+                    {.mass = l.area, .layers = 0.0, .speed = 2.0, .restitution = 0.5, .friction = friction});
+                System system({l}, Maps{{exact ? make_exact_map(l, l) : l_map()}}, options);
+                system.add_grain({.x = -0.75, .y = 0.1, .theta = 0.3, .vx = 1.0, .vy = 0.1, .omega = 0.5});
+                system.add_grain({.x = 0.75, .y = -0.2, .theta = 2.1, .vx = -1.0, .vy = 0.2, .omega = -0.7});
+                // Velocities stand half a step before the positions they lead to: their mean over a step belongs to them.
+                SystemState::Rows3 before = system.state().velocities;
+                double elastic = system.audit().elastic, lowest = 1e300, first = 0.0, rise = 0.0;
+                int contacts = 0;
+                for (int k = 0; k < static_cast<int>(0.6 / system.dt()); ++k) {
+                    REQUIRE(system.run(1) == RunStatus::Done);
+                    const SystemState::Rows3 now = system.state().velocities, mean = 0.5 * (before + now);
+                    const double energy = 0.5 * (mean.array().square().rowwise() * masses.array()).sum() + elastic;
+                    if (k == 0) first = energy;
+                    rise = std::max(rise, (energy - lowest) / first);
+                    lowest = std::min(lowest, energy);
+                    const Audit audit = system.audit();
+                    elastic = audit.elastic;
+                    contacts += audit.contacts;
+                    before = now;
+                }
+                MESSAGE("largest rise above the lowest energy so far " << rise << ", left " << lowest / first);
+                CHECK(contacts > 50);
+                CHECK(system.audit().contacts == 0);
+                CHECK(rise < 1e-6);
+                CHECK(lowest < 0.95 * first);
+            }
+        }
+    }
+
     TEST_CASE("grains system: an undamped frictionless hit conserves energy") {
         const GrainShape l = library_shape("L");
         SystemOptions options;
@@ -157,6 +196,22 @@ TEST_SUITE("grains") {
         CHECK(system.motion(belt).pivot.x() == doctest::Approx(0.6).epsilon(1e-3));
     }
 
+    TEST_CASE("grains system: a grain that is taken out touches nothing") {
+        System system = l_system({});
+        system.add_grain({.x = 0.0, .y = 0.0, .vx = 1.0});
+        system.add_grain({.x = 0.0, .y = 2.2});
+        system.set_driver(0, kRemoved);
+        REQUIRE(system.run(static_cast<int>(1.0 / system.dt())) == RunStatus::Done);
+        const SystemState state = system.state();
+        CHECK(state.poses.row(0).norm() == 0.0);
+        CHECK(state.velocities.row(0).norm() == 0.0);
+        CHECK(state.velocities(1, 1) == doctest::Approx(-9.81).epsilon(1e-3));  // fell through it
+        CHECK(system.audit().contacts == 0);
+        system.set_driver(0, kFree);
+        REQUIRE(system.run(10) == RunStatus::Done);
+        CHECK(system.state().velocities(0, 1) < 0.0);
+    }
+
     TEST_CASE("grains system: a pile of 1000 grains comes to rest [long]") {
         System system = pile(20, 50, 2);
         REQUIRE(system.run(static_cast<int>(25.0 / system.dt())) == RunStatus::Done);
@@ -175,6 +230,16 @@ TEST_SUITE("grains") {
         CHECK(contains(said({.law = {.normal_stiffness = -5.0}}), "normal_stiffness -5"));
         CHECK(contains(said({.law = {.friction = std::numeric_limits<double>::quiet_NaN()}}), "friction nan"));
         CHECK(contains(said({.density = 0.0}), "density 0"));
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        CHECK(contains(said({.gravity = {0.0, nan}}), "gravity is not finite"));
+        CHECK(contains(said({.dt = nan}), "dt nan"));
+        CHECK(contains(said({.density = nan}), "density nan"));
+        CHECK(contains(said({.skin = std::numeric_limits<double>::infinity()}), "skin inf"));
+        CHECK(contains(said({.start_depth = nan}), "start_depth nan"));
+        // A run that blows up says so instead of going on with coordinates that are not finite.
+        System blown = l_system({});
+        blown.add_grain({.vx = 1.7e308, .omega = 1.7e308});
+        CHECK(blown.run(1000000) == RunStatus::NonFinite);
 
         System overlapping = l_system({});
         overlapping.add_grain({});
@@ -190,6 +255,14 @@ TEST_SUITE("grains") {
         mapless.add_grain({.shape = 0});
         mapless.add_grain({.shape = 1, .x = 4.0});
         CHECK(contains(error_of([&] { mapless.run(1); }), "no contact map for shapes 'L' and 'U'"));
+        // Two shapes that are never free need no map, until one is set free.
+        System driven({l, library_shape("U")}, Maps{{l_map(), nullptr}, {nullptr, nullptr}}, {});
+        const int still = driven.add_motion({});
+        driven.add_grain({.shape = 0, .motion = still});
+        driven.add_grain({.shape = 1, .x = 4.0, .motion = still});
+        CHECK(driven.run(1) == RunStatus::Done);
+        driven.set_driver(1, kFree);
+        CHECK(contains(error_of([&] { driven.run(1); }), "no contact map for shapes 'L' and 'U'"));
         system.add_grain({});
         SystemState state = system.state();
         state.poses(0, 0) = std::numeric_limits<double>::infinity();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`farfield grains TASK` and `farfield grains train SHAPES...`: two-dimensional grains of any shape."""
+"""`farfield grains TASK`, `train SHAPES...` and `claims NAMES...`: two-dimensional grains of any shape."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BLOCK_TASKS = ("incline", "leaning", "triangle")
 COMMON = ("grains", "seconds", "friction", "seed")
 SCENE_TASKS = {
     "column": ("farfield.grains.column", ("shape", "settle", *COMMON)),
-    "silo": ("farfield.grains.silo", ("shape", "opening", "settle", *COMMON)),
+    "silo": ("farfield.grains.silo", ("shape", "opening", "radius", "settle", *COMMON)),
     "packing": ("farfield.grains.packing", ("shape", *COMMON)),
     "drum": ("farfield.grains.drum", COMMON),
     "cereal": ("farfield.grains.cereal", COMMON),
@@ -24,15 +24,23 @@ SCENE_TASKS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     tasks = ", ".join([*BLOCK_TASKS, *SCENE_TASKS])
-    parser.add_argument("task", metavar="TASK", help=f"one of {tasks}; or train")
-    parser.add_argument("shapes", metavar="SHAPES", nargs="*", help="with train: names of library shapes")
+    parser.add_argument("task", metavar="TASK", help=f"one of {tasks}; or train; or claims")
+    parser.add_argument(
+        "shapes",
+        metavar="SHAPES",
+        nargs="*",
+        help="with train: names of library shapes; with claims: repose, jamming, packing (default: all)",
+    )
     parser.add_argument("--shape", metavar="NAME", help="grain shape of the task")
     parser.add_argument("--grains", type=positive_int, metavar="N", help="number of grains, fixed ones included")
+    parser.add_argument("--full", action="store_true", help="the published number of grains")
     parser.add_argument("--opening", type=positive_float, metavar="M", help="silo: width of the opening [m]")
+    parser.add_argument("--radius", type=positive_float, metavar="M", help="silo: circumradius of the grains [m]")
     parser.add_argument("--seconds", type=positive_float, metavar="S", help="simulated time")
     parser.add_argument("--settle", type=positive_float, metavar="S", help="time before the lid or wall is removed")
     parser.add_argument("--friction", type=float, metavar="MU", help="friction coefficient")
     parser.add_argument("--seed", type=int, metavar="N", help="random start (default: 0)")
+    parser.add_argument("--seeds", type=positive_int, default=5, metavar="N", help="claims: random starts (default: 5)")
     parser.add_argument("--threads", type=positive_int, metavar="N", help="default: FARFIELD_THREADS, or all cores")
     parser.add_argument(
         "--map", default="table", metavar="M", help="contact map: table, exact or network (default: table)"
@@ -55,12 +63,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.task == "train":
         return train(args)
+    if args.task == "claims":
+        return run_claims(args)
     if args.shapes:
         raise ValueError(f"shapes {' '.join(args.shapes)} are given, but only `train` takes a list of shapes")
     if args.task in BLOCK_TASKS:
         return run_block(args)
     if args.task not in SCENE_TASKS:
-        known = ", ".join(["train", *BLOCK_TASKS, *SCENE_TASKS])
+        known = ", ".join(["train", "claims", *BLOCK_TASKS, *SCENE_TASKS])
         raise ValueError(f"task '{args.task}' is unknown, expected one of: {known}")
     return run_scene_task(args)
 
@@ -166,15 +176,18 @@ def run_scene_task(args: argparse.Namespace) -> int:
 
     module, known = SCENE_TASKS[args.task]
     options = {key: getattr(args, key) for key in known if getattr(args, key) is not None}
-    for key in ("shape", "opening", "grains", "settle", "friction"):
+    for key in ("shape", "opening", "radius", "grains", "settle", "friction"):
         if getattr(args, key) is not None and key not in known:
             raise ValueError(f"{args.task} has no option --{key}")
+    builder = importlib.import_module(module)
+    if args.full:
+        if args.grains is not None:
+            raise ValueError("--full and --grains are given, expected one of them")
+        options["grains"] = builder.FULL
     if args.resume and not args.out:
         raise ValueError("--resume needs --out, the directory of the run to continue")
     bar = MapBar(args.quiet)
-    scene = importlib.import_module(module).build(
-        **options, threads=args.threads or default_threads(), maps=map_options(args), progress=bar
-    )
+    scene = builder.build(**options, threads=args.threads or default_threads(), maps=map_options(args), progress=bar)
     bar.close()
     if args.resume:
         folder = RunDir.open(args.out)
@@ -210,30 +223,90 @@ def run_scene_task(args: argparse.Namespace) -> int:
     return 0 if done.finite else 1
 
 
-def _options(args: argparse.Namespace) -> dict:
-    return {key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet", "resume")}
+def run_claims(args: argparse.Namespace) -> int:
+    """Published claims about shape over several random starts; runs already in --out are kept."""
+    from tqdm import tqdm
+
+    from farfield.grains import claims
+    from farfield.grains.scene import default_threads
+    from farfield.runs import RunDir, dump_json
+
+    names = args.shapes or list(claims.CLAIMS)
+    unknown = [name for name in names if name not in claims.CLAIMS]
+    if unknown:
+        raise ValueError(f"claim '{unknown[0]}' is unknown, expected one of: {', '.join(claims.CLAIMS)}")
+    folder = RunDir.create("grains-claims", options=_options(args), path=args.out)
+    maps = map_options(args)
+    total = args.seeds * sum(len(claims.CLAIMS[name].variants) for name in names)
+    results = {}
+    with tqdm(total=total, desc="claims", unit="run", file=sys.stderr, disable=args.quiet) as bar:
+
+        def told(text: str) -> None:
+            bar.set_postfix_str(text, refresh=False)
+            bar.update()
+
+        for name in names:
+            results[name] = claims.run(
+                name,
+                folder.path,
+                grains=args.grains,
+                seeds=args.seeds,
+                threads=args.threads or default_threads(),
+                maps=maps,
+                progress=told,
+            )
+            folder.write_json(f"{name}.json", results[name])
+            if not args.no_pictures:
+                _figure(folder, f"{name}.png", lambda axes, name=name: claims.draw(name, results[name], axes))
+    if args.json:
+        print(dump_json({"claims": results, "run": str(folder.path)}))
+    if not args.quiet:
+        for result in results.values():
+            verdict = "holds" if result["holds"] else "in the means only" if result["in_means"] else "does not hold"
+            keys = [key for key in ("variant", "runs", "mean", "deviation", "jammed") if key in result["rows"][0]]
+            _print_table(f"{result['claim']}: {verdict}", result["rows"], tuple(keys))
+    return 0
 
 
-def _scene_pictures(folder, scene, done, result) -> None:
+def _figure(folder, name: str, draw) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    draw(axes)
+    with folder.atomic(name) as temporary:
+        figure.savefig(temporary, dpi=120, format="png")
+    plt.close(figure)
+
+
+def _options(args: argparse.Namespace) -> dict:
+    return {key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet", "resume")}
+
+
+def _scene_pictures(folder, scene, done, result) -> None:
     from farfield.grains.draw import Picture, write_gif, write_png
 
     system = scene.system
     walls = [system.wall(k) for k in range(len(system.state()["walls"]))]
-    picture = Picture(system.shapes, system.shape_index, system.free, walls, scene.view)
+    window = _window(scene.view, done.frames[-1][scene.moving])
+    picture = Picture(system.shapes, system.shape_index, scene.moving, walls, window)
     write_png(folder.file("final.png"), picture, done.frames[-1])
-    small = Picture(system.shapes, system.shape_index, system.free, walls, scene.view, width=420)
+    small = Picture(system.shapes, system.shape_index, scene.moving, walls, scene.view, width=420)
     write_gif(folder.file("animation.gif"), small, done.frames)
     if scene.figure is not None:
-        figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-        scene.figure(done.rows, result, axes)
-        with folder.atomic("figure.png") as temporary:
-            figure.savefig(temporary, dpi=120, format="png")
-        plt.close(figure)
+        _figure(folder, "figure.png", lambda axes: scene.figure(done.rows, result, axes))
+
+
+def _window(view, poses, margin: float = 3.0):
+    """The part of a view that holds grains."""
+    (left, right), (bottom, top) = view
+    inside = (poses[:, 0] > left) & (poses[:, 0] < right) & (poses[:, 1] > bottom) & (poses[:, 1] < top)
+    if not inside.any():
+        return view
+    low, high = poses[inside, :2].min(axis=0) - margin, poses[inside, :2].max(axis=0) + margin
+    return (max(left, low[0]), min(right, high[0])), (max(bottom, low[1]), min(top, high[1]))
 
 
 def _block_pictures(folder, test, outcomes) -> None:

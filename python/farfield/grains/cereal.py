@@ -7,20 +7,22 @@ import math
 
 import numpy as np
 
-from farfield._core import GrainMotion, GrainShape, GrainSystem, GrainWall
+from farfield._core import GrainLaw, GrainMotion, GrainShape, GrainSystem, GrainWall
 from farfield.grains.maps import MapOptions, contact_maps
-from farfield.grains.scene import Scene, along, lattice, pile_law
+from farfield.grains.scene import Scene, lattice, tiles
 
-GRAINS, HELD = 385, 105
+FULL = GRAINS = 385  # the published size, held ones included
+HELD = 105
 SHAPES = ("U", "D", "O", "N")
 SPACING = 2.03
-TILT_SECONDS = 6.0
+DEPTH = 0.05  # wanted penetration of the fastest impact, in circumradii
+TILT_SECONDS = 10.0
 
 
 def build(
     *,
     grains: int = GRAINS,
-    seconds: float = 12.0,
+    seconds: float = 17.0,
     friction: float = 0.7,
     seed: int = 0,
     threads: int = 1,
@@ -33,24 +35,31 @@ def build(
     held = round(grains * HELD / GRAINS)
     free = grains - held
     generator = np.random.default_rng(seed)
-    columns = max(3, round(math.sqrt(free / 2.0)))
+    columns = max(3, round(math.sqrt(2.5 * free)))
     rows = math.ceil(free / columns)
     width, height = SPACING * columns + 0.2, SPACING * rows + 1.0
-    bowl_radius = 1.1 * math.sqrt(free) + 4.0
-    # The box stands left of the bowl, its lip (upper right corner) over the left part of it.
-    lip = np.array([-0.55 * bowl_radius, 1.2 * bowl_radius])
+    bowl_radius = 1.3 * math.sqrt(free) + 4.0
+    # The box stands above the rim of the bowl, its lip (upper right corner) over the left part of it.
+    lip = np.array([-0.5 * bowl_radius, height + 2.0])
     low = lip - [0.0, height]
     box = np.array([[lip[0] - width, lip[1]], [lip[0] - width, low[1]], [lip[0], low[1]], lip])
-    phi = np.linspace(1.02 * math.pi, 1.98 * math.pi, 64)
-    bowl = bowl_radius * np.column_stack([np.cos(phi), np.sin(phi)])
     box_count = held // 2
+    phi = np.linspace(1.02 * math.pi, 1.98 * math.pi, held - box_count + 1)
+    bowl = bowl_radius * np.column_stack([np.cos(phi), np.sin(phi)])
     tile = 1.3 * max(_length(box) / box_count, _length(bowl) / (held - box_count))
     block = GrainShape.block(tile, 0.6)
     shapes = [*(GrainShape.library(name) for name in SHAPES), block]
     system = GrainSystem(
         shapes,
-        contact_maps(shapes, maps, progress=progress),
-        law=pile_law(max(shapes[:-1], key=lambda s: s.area), layers=2.0 * rows, friction=friction, depth=0.02),
+        contact_maps(shapes, maps, driven=[len(SHAPES)], progress=progress),
+        law=GrainLaw.default(
+            mass=max(shape.area for shape in shapes[:-1]),
+            radius=1.0,
+            layers=2.0 * rows,
+            speed=math.sqrt(2.0 * 9.81 * (lip[1] + bowl_radius)),
+            friction=friction,
+            depth=DEPTH,
+        ),
         threads=threads,
     )
     system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), -bowl_radius - 2.0, friction=friction))
@@ -60,8 +69,8 @@ def build(
     for kind in range(len(SHAPES)):
         system.add(kind, poses[kinds == kind])
     # Blocks lie outside the lines, by half their thickness.
-    system.add(len(SHAPES), _tiles(box, box_count, 0.35), motion=pouring)
-    system.add(len(SHAPES), _tiles(bowl, held - box_count, 0.35), motion=still)
+    system.add(len(SHAPES), tiles(box, box_count, 0.35), motion=pouring)
+    system.add(len(SHAPES), tiles(bowl, held - box_count, 0.35), motion=still)
 
     def tilt(now: GrainSystem) -> None:
         now.set_motion(pouring, GrainMotion(spin=-math.radians(130.0) / TILT_SECONDS, pivot=lip))
@@ -78,7 +87,11 @@ def build(
     def finish(rows: list[dict], frames: np.ndarray) -> dict:
         return {"grains": grains, "free": free, "shapes": list(SHAPES), "in_bowl": rows[-1]["in_bowl"]}
 
-    view = ((lip[0] - width - 4.0, bowl_radius + 4.0), (-bowl_radius - 3.0, lip[1] + 6.0))
+    swing = math.hypot(width, height)
+    view = (
+        (lip[0] - width - 4.0, max(bowl_radius, lip[0] + 0.7 * swing) + 4.0),
+        (-bowl_radius - 3.0, lip[1] + swing + 2.0),
+    )
     start = min(1.0, 0.2 * seconds)
     stages = [(start, tilt), (start + TILT_SECONDS, stop)]
     return Scene("cereal", system, seconds, 0.1, measure, finish, view, stages, _figure)
@@ -86,15 +99,6 @@ def build(
 
 def _length(points: np.ndarray) -> float:
     return float(np.sum(np.linalg.norm(np.diff(points, axis=0), axis=1)))
-
-
-def _tiles(points: np.ndarray, count: int, outward: float) -> np.ndarray:
-    """Poses of `count` blocks along a polyline that turns left around the inside, shifted outwards [m]."""
-    places = along(points, count)
-    direction = np.gradient(places, axis=0)
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    places = places + outward * np.column_stack([direction[:, 1], -direction[:, 0]])
-    return np.column_stack([places, np.arctan2(direction[:, 1], direction[:, 0])])
 
 
 def _figure(rows: list[dict], result: dict, axes) -> None:

@@ -12,10 +12,12 @@ from farfield._core import GrainLaw, GrainMotion, GrainShape, GrainSystem, Grain
 from farfield.grains.maps import MapOptions, contact_maps
 from farfield.grains.scene import Scene
 
-GRAINS = 500
+FULL = 500  # links; the published scene holds 100 more grains, fixed, whose place is not given
+GRAINS = 120
 LOWERING = 4.0  # [m/s]
+REST_SECONDS = 3.0
 DEPTH = 0.015  # wanted penetration of a joint, in circumradii: a quarter of its clearance
-FINE = 160  # table nodes per axis and slices per turn: the joint's clearance needs several nodes
+FINE = 192  # table nodes per axis and slices per turn: the joint's clearance needs several nodes
 
 
 def pitch(link: GrainShape) -> float:
@@ -34,7 +36,7 @@ def _circle_centre(points: np.ndarray) -> np.ndarray:
 def build(
     *,
     grains: int = GRAINS,
-    seconds: float = 4.0,
+    seconds: float | None = None,
     friction: float = 0.4,
     seed: int = 0,
     threads: int = 1,
@@ -49,6 +51,8 @@ def build(
     maps = dataclasses.replace(maps, theta=max(FINE, maps.theta), space=max(FINE, maps.space))
     generator = np.random.default_rng(seed)
     step = pitch(link)
+    lowered = 0.9 * step * grains / LOWERING
+    seconds = lowered + REST_SECONDS if seconds is None else seconds
     layers = grains  # the top joint carries the whole chain
     law = GrainLaw.default(mass=link.area, radius=link.radius, layers=layers, friction=friction, depth=DEPTH)
     system = GrainSystem([link], contact_maps([link], maps, progress=progress), law=law, threads=threads)
@@ -90,15 +94,15 @@ def build(
         }
 
     height = top[1] + 2.0
-    stages = [(0.9 * step * grains / LOWERING, halt)]
+    stages = [(lowered, halt)]
     return Scene(
         "chain",
         system,
         seconds,
-        0.05,
+        0.1,
         measure,
         finish,
-        ((-0.4 * height, 0.4 * height), (-1.0, height)),
+        ((-max(20.0, 0.15 * height), max(20.0, 0.15 * height)), (-1.0, height)),
         stages,
         _figure,
     )

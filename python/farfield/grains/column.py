@@ -9,10 +9,12 @@ import numpy as np
 
 from farfield._core import GrainMotion, GrainShape, GrainSystem, GrainWall
 from farfield.grains.maps import MapOptions, contact_maps
-from farfield.grains.scene import Scene, lattice, pile_law
+from farfield.grains.scene import Scene, lattice, pile_law, still_since
 
-GRAINS, FIXED = 6990, 690
-SPACING = 2.03
+FULL, FULL_FIXED = 6990, 690  # the published size, fixed ones included
+GRAINS = 1000
+SPACING, JITTER = 2.25, 0.12  # of the initial lattice, in circumradii: disordered, and no two grains can overlap
+REST = 2e-4  # kinetic energy per grain that counts as rest, in m g R
 FLOOR_SPACING = 1.5  # of the fixed grains that roughen the floor, in circumradii
 
 
@@ -20,8 +22,8 @@ def build(
     *,
     shape: str = "#",
     grains: int = GRAINS,
-    settle: float = 3.0,
-    seconds: float = 12.0,
+    settle: float | None = None,
+    seconds: float | None = None,
     friction: float = 0.4,
     seed: int = 0,
     threads: int = 1,
@@ -30,34 +32,38 @@ def build(
 ) -> Scene:
     """A column twice as high as wide between a wall and a gate, which is removed after `settle` seconds.
 
-    grains counts the fixed ones in the floor, a tenth of all or four column widths.
+    grains counts the fixed ones in the floor, a tenth of all or four column widths. Times are by default those of a fall
+    from the height of the column; the run ends earlier once the heap is at rest.
     """
     if grains < 40:
         raise ValueError(f"column: {grains} grains, expected at least 40")
-    if not 0 < settle < seconds:
-        raise ValueError(f"column: settles for {settle} s of {seconds} s, expected less")
     grain = GrainShape.library(shape)
     generator = np.random.default_rng(seed)
-    fixed = round(grains * FIXED / GRAINS)
+    fixed = round(grains * FULL_FIXED / FULL)
     while True:
         free = grains - fixed
         columns = max(3, round(math.sqrt(0.5 * max(free, 1))))
         rows = math.ceil(free / columns)
-        width = SPACING * columns + 0.1
+        height = SPACING * rows
+        width = SPACING * columns + 0.2
         if FLOOR_SPACING * fixed >= 4.0 * width:
             break
         fixed += 1  # a small column still needs a floor to run out on
+    settle = 0.36 * math.sqrt(height) if settle is None else settle
+    seconds = settle + 2.2 * math.sqrt(height) if seconds is None else seconds
+    if not 0 < settle < seconds:
+        raise ValueError(f"column: settles for {settle:g} s of {seconds:g} s, expected less")
     system = GrainSystem(
         [grain],
         contact_maps([grain], maps, progress=progress),
-        law=pile_law(grain, layers=rows, friction=friction),
+        law=pile_law(grain, layers=rows, fall=0.35 * height, friction=friction),
         threads=threads,
     )
     system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), -1.0, friction=friction))
     system.add_wall(GrainWall.half_plane(np.array([1.0, 0.0]), 0.0, friction=0.0))
     gate = system.add_wall(GrainWall.half_plane(np.array([-1.0, 0.0]), -width, friction=0.0))
     still = system.add_motion(GrainMotion())
-    system.add(0, lattice(columns, rows, SPACING, (1.05, 2.1), generator)[:free])
+    system.add(0, lattice(columns, rows, SPACING, (1.2, 2.2), generator, JITTER)[:free])
     floor = np.column_stack(
         [0.5 * FLOOR_SPACING + FLOOR_SPACING * np.arange(fixed), np.zeros(fixed), generator.uniform(-3, 3, fixed)]
     )
@@ -77,34 +83,60 @@ def build(
             "free": free,
             "shape": shape,
             "repose_angle": repose_angle(frames[-1][:free]),
+            "profile": surface(frames[-1][:free]).tolist(),
             "height": rows[-1]["height"],
             "reach": rows[-1]["reach"],
             "kinetic_per_grain": rows[-1]["kinetic"] / free,
         }
 
-    view = ((-2.0, FLOOR_SPACING * fixed + 2.0), (-3.0, SPACING * rows + 4.0))
-    return Scene("column", system, seconds, 0.1, measure, finish, view, [(settle, remove_gate)], _figure)
+    view = ((-2.0, FLOOR_SPACING * fixed + 2.0), (-3.0, height + 6.0))
+    rest = REST * grain.area * 9.81 * free
+
+    def at_rest(rows: list[dict]) -> bool:
+        return still_since(rows, settle + 1.0, rest)
+
+    stages = [(settle, remove_gate)]
+    return Scene("column", system, seconds, 0.1, measure, finish, view, stages, _figure, None, at_rest)
 
 
-def repose_angle(poses: np.ndarray, bin_width: float = 4.0) -> float | None:
-    """Slope of the free surface [degrees]: a line through the highest grain of each bin, without crest and toe."""
+def surface(poses: np.ndarray, bin_width: float = 4.0) -> np.ndarray:
+    """Rows (x, highest centroid) of bins along the floor [m]."""
     bins = np.floor(poses[:, 0] / bin_width).astype(int)
     columns = np.unique(bins)
-    height = np.array([poses[bins == k, 1].max() for k in columns])
-    x = (columns + 0.5) * bin_width
-    crest = int(np.argmax(height))
-    part = (x >= x[crest]) & (height < 0.85 * height[crest]) & (height > 0.15 * height[crest])
-    if np.count_nonzero(part) < 2:
+    return np.column_stack([(columns + 0.5) * bin_width, [poses[bins == k, 1].max() for k in columns]])
+
+
+def front(profile: np.ndarray) -> np.ndarray | None:
+    """The two points (x, height) of a surface where it last has 85 and 15 % of its greatest height; None when they coincide."""
+    x, height = profile.T
+    points = []
+    for share in (0.85, 0.15):
+        level = share * height.max()
+        last = int(np.flatnonzero(height >= level)[-1])
+        at = x[last]
+        if last + 1 < len(x):
+            at += (height[last] - level) / (height[last] - height[last + 1]) * (x[last + 1] - x[last])
+        points.append([at, level])
+    return np.array(points) if points[1][0] > points[0][0] else None
+
+
+def repose_angle(poses: np.ndarray) -> float | None:
+    """Slope of the front of a heap [degrees], crest and toe left out; a cliff that stays standing counts."""
+    ends = front(surface(poses))
+    if ends is None:
         return None
-    return float(-math.degrees(math.atan(np.polyfit(x[part], height[part], 1)[0])))
+    return math.degrees(math.atan2(ends[0, 1] - ends[1, 1], ends[1, 0] - ends[0, 0]))
 
 
 def _figure(rows: list[dict], result: dict, axes) -> None:
-    times = [row["time"] for row in rows]
-    axes.plot(times, [row["height"] for row in rows], label="height")
-    axes.plot(times, [row["reach"] for row in rows], label="reach")
-    axes.set_xlabel("time [s]")
-    axes.set_ylabel("[m]")
+    profile = np.array(result["profile"])
+    axes.plot(*profile.T, "o-", markersize=3, color="tab:blue", label="highest grain")
+    angle, ends = result["repose_angle"], front(profile)
+    if ends is not None:
+        axes.plot(*ends.T, "s-", color="tab:orange", label="from 85 to 15 % of the height")
+    axes.set_xlabel("x [m]")
+    axes.set_ylabel("height [m]")
+    axes.set_aspect("equal")
     axes.legend()
-    angle = result["repose_angle"]
-    axes.set_title(f"column, {result['shape']}: repose {'-' if angle is None else f'{angle:.1f} degrees'}")
+    text = "no slope" if angle is None else f"{angle:.1f} degrees"
+    axes.set_title(f"column, {result['shape']}, {result['free']} grains: angle of repose {text}")

@@ -29,6 +29,7 @@ class Picture:
         width: int = 900,
     ) -> None:
         self.shapes, self.index, self.free, self.walls = list(shapes), np.asarray(shape_index), np.asarray(free), walls
+        self.several = len(np.unique(self.index[self.free])) > 1  # then colours tell shapes, else only grains apart
         (self.left, right), (self.bottom, self.top) = view
         largest = 1100
         self.scale = min(width / (right - self.left), largest / (self.top - self.bottom))
@@ -51,7 +52,7 @@ class Picture:
         for grain in order:
             x, y, angle = poses[grain]
             c, s = np.cos(angle), np.sin(angle)
-            base = PALETTE[(int(self.index[grain]) if len(self.shapes) > 1 else int(grain) % 5) % len(PALETTE)]
+            base = PALETTE[(int(self.index[grain]) if self.several else int(grain) % 5) % len(PALETTE)]
             color = base if self.free[grain] else HELD
             for k, ring in enumerate(self.shapes[self.index[grain]].rings):
                 turned = ring @ np.array([[c, s], [-s, c]]) + [x, y]

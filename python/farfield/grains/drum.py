@@ -11,7 +11,8 @@ from farfield._core import GrainMotion, GrainShape, GrainSystem
 from farfield.grains.maps import MapOptions, contact_maps
 from farfield.grains.scene import Scene, pile_law
 
-GRAINS, DRIVEN = 1574, 547
+FULL = GRAINS = 1574  # the published size, driven ones included
+DRIVEN = 547
 SHAPES = ("O", "U", "N", "D", "#", "I", "heart", "star", "L")
 SPACING = 2.03
 SPIN = 0.3  # [rad/s]
@@ -40,7 +41,7 @@ def build(
     heaviest = max(shapes[:-1], key=lambda shape: shape.area)
     system = GrainSystem(
         shapes,
-        contact_maps(shapes, maps, progress=progress),
+        contact_maps(shapes, maps, driven=[len(SHAPES)], progress=progress),
         law=pile_law(heaviest, layers=radius, friction=friction, depth=0.02),
         threads=threads,
     )

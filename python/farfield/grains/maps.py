@@ -124,10 +124,11 @@ def _network_map(a, b, options: MapOptions, folder: Path, progress) -> TrainedMa
             paper=options.paper_network,
             progress=progress,
         )
-        folder.mkdir(parents=True, exist_ok=True)
-        _core.save_grain_networks(file, networks)
     found = _core.grain_network_map(networks, a, b)
     audit = _core.grain_audit(found, a, b, samples=AUDIT_SAMPLES)
+    if not cached:
+        folder.mkdir(parents=True, exist_ok=True)
+        _core.save_grain_networks(file, networks, audit)
     if not options.paper_network:
         audit.require(
             f"contact map of '{a.name}' and '{b.name}' ({options.layers}x{options.width}, {options.steps} steps)",
@@ -141,13 +142,19 @@ def contact_maps(
     options: MapOptions | None = None,
     *,
     folder: Path | None = None,
+    driven: Sequence[int] = (),
     progress: Callable[[str, int, int], None] | None = None,
 ) -> list[list[GrainMap | None]]:
-    """The `maps` argument of GrainSystem: maps[a][b] for a <= b. `progress(pair, done, total)` follows the work."""
+    """The `maps` argument of GrainSystem: maps[a][b] for a <= b. `progress(pair, done, total)` follows the work.
+
+    driven: shapes of which no grain is free; they need no maps among each other.
+    """
     maps: list[list[GrainMap | None]] = [[None] * len(shapes) for _ in shapes]
     for i, a in enumerate(shapes):
         for j in range(i, len(shapes)):
             b = shapes[j]
+            if i in driven and j in driven:
+                continue
 
             def told(done: int, total: int, pair: str = f"{a.name}-{b.name}") -> None:
                 if progress is not None:

@@ -7,11 +7,16 @@ import math
 
 import numpy as np
 
-from farfield._core import GrainShape, GrainSystem, GrainWall
+from farfield._core import GrainLaw, GrainMotion, GrainShape, GrainSystem
 from farfield.grains.maps import MapOptions, contact_maps
-from farfield.grains.scene import Scene, lattice, pile_law
+from farfield.grains.scene import Scene, staggered, still_since, tiles
 
+FULL, FULL_FIXED = 1152, 152  # the published size, fixed ones included
+GRAINS = FULL
 CIRCLE = 0.7  # radius of the circle that arcs are cut from [m]
+THICKNESS = 0.6  # of the fixed blocks [m]
+DEPTH = 0.05  # wanted penetration of the fastest impact [m]; the arcs are 0.14 m thick
+REST = 1e-4  # kinetic energy per grain that counts as rest, in m g R
 
 
 def arc(shape: str) -> GrainShape:
@@ -30,49 +35,73 @@ def circle_radius(points: np.ndarray) -> float:
 def build(
     *,
     shape: str = "arc50",
-    grains: int = 1000,
-    seconds: float = 12.0,
+    grains: int = GRAINS,
+    seconds: float = 20.0,
     friction: float = 0.1,
     seed: int = 0,
     threads: int = 1,
     maps: MapOptions | None = None,
     progress=None,
 ) -> Scene:
-    """Grains fall from a loose lattice between two smooth walls 20 circle radii apart (scaled with the number)."""
-    if grains < 20:
-        raise ValueError(f"packing: {grains} grains, expected at least 20")
+    """Grains fall from a loose lattice into a column of fixed blocks, 80 circle radii wide at the published size.
+
+    grains counts the blocks, about an eighth of all. The run ends once the packing is at rest.
+    """
+    if grains < 40:
+        raise ValueError(f"packing: {grains} grains, expected at least 40")
     grain = arc(shape)
     generator = np.random.default_rng(seed)
-    width = CIRCLE * 20.0 * math.sqrt(grains / 1000.0)
+    fixed = round(grains * FULL_FIXED / FULL)
+    free = grains - fixed
+    width = CIRCLE * 80.0 * math.sqrt(grains / FULL)
     spacing = 2.03 * grain.radius
     columns = max(2, int(width / spacing))
-    rows = math.ceil(grains / columns)
+    height = 0.5 * math.sqrt(3.0) * spacing * free / (columns - 0.5)
+    top = height + 2.0
+    block = GrainShape.block(1.2 * (width + 2 * top) / fixed, THICKNESS)
+    shapes = [grain, block]
     system = GrainSystem(
-        [grain],
-        contact_maps([grain], maps, progress=progress),
-        law=pile_law(grain, layers=0.5 * rows, friction=friction, depth=0.02),
+        shapes,
+        contact_maps(shapes, maps, driven=[1], progress=progress),
+        law=GrainLaw.default(
+            mass=grain.area,
+            radius=grain.radius,
+            layers=0.5 * height / CIRCLE,
+            speed=math.sqrt(9.81 * height),  # of a fall from half the height
+            friction=friction,
+            depth=DEPTH / grain.radius,
+        ),
         threads=threads,
     )
-    system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), 0.0, friction=friction))
-    system.add_wall(GrainWall.half_plane(np.array([1.0, 0.0]), 0.0, friction=friction))
-    system.add_wall(GrainWall.half_plane(np.array([-1.0, 0.0]), -width, friction=friction))
+    still = system.add_motion(GrainMotion())
     start = ((width - spacing * (columns - 1)) / 2, 1.05 * grain.radius)
-    system.add(0, lattice(columns, rows, spacing, start, generator)[:grains])
+    system.add(0, staggered(columns, free, spacing, start, generator)[:free])
+    outline = np.array([[0.0, top], [0.0, 0.0], [width, 0.0], [width, top]])
+    system.add(1, tiles(outline, fixed, 0.5 * THICKNESS), motion=still)
 
     def measure(now: GrainSystem, poses: np.ndarray) -> dict:
-        return {"height": packed_height(poses, width)}
+        return {"height": packed_height(poses[:free], width)}
 
     def finish(rows: list[dict], frames: np.ndarray) -> dict:
         return {
             "grains": grains,
+            "free": free,
             "shape": shape,
             "height": rows[-1]["height"],
-            "solid_fraction": grains * grain.area / (rows[-1]["height"] * width),
-            "kinetic_per_grain": rows[-1]["kinetic"] / grains,
+            "solid_fraction": free * grain.area / (rows[-1]["height"] * width),
+            "kinetic_per_grain": rows[-1]["kinetic"] / free,
+            "outside": int(
+                np.count_nonzero((frames[-1][:free, 1] < 0) | (np.abs(frames[-1][:free, 0] - width / 2) > width / 2))
+            ),
         }
 
-    view = ((-1.0, width + 1.0), (-1.0, spacing * rows + 2.0))
-    return Scene("packing", system, seconds, 0.1, measure, finish, view, [], _figure)
+    rest = REST * grain.area * 9.81 * grain.radius * free
+
+    def at_rest(rows: list[dict]) -> bool:
+        return still_since(rows, 1.0, rest)
+
+    view = ((-1.5, width + 1.5), (-1.5, top + 1.0))
+    return Scene("packing", system, seconds, 0.1, measure, finish, view, [], _figure, None, at_rest)
 
 
 def packed_height(poses: np.ndarray, width: float, bins: int = 8) -> float:

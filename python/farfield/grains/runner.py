@@ -57,6 +57,8 @@ def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool
                 ):
                     scene.stages[done_stages][1](system)
                     done_stages += 1
+                if scene.each_frame is not None:
+                    scene.each_frame(system)
                 now = time.perf_counter()
                 left = steps_per_frame
                 while finite and left > 0:
@@ -71,6 +73,8 @@ def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool
                 state = state_now
                 folder.append_metrics(row)
                 bar.update()
+                if scene.at_rest is not None and scene.at_rest(rows):
+                    break
                 if time.perf_counter() - saved > CHECKPOINT_SECONDS:
                     _checkpoint(folder, state, rows, frames)
                     saved = time.perf_counter()

@@ -9,97 +9,131 @@ import numpy as np
 
 from farfield._core import GrainMotion, GrainShape, GrainSystem, GrainWall
 from farfield.grains.maps import MapOptions, contact_maps
-from farfield.grains.scene import Scene, along, lattice, pile_law
+from farfield.grains.scene import REMOVED, Scene, along, pile_law, staggered
 
-GRAINS, FIXED = 11311, 1411  # the published size, fixed ones included
+FULL, FULL_FIXED = 11311, 1411  # the published size, fixed ones included
+GRAINS = 2000
+RADIUS = 0.8  # circumradius of the grains [m]; not published. See the results for how jamming depends on it.
 SPACING = 2.03  # of the initial lattice, in circumradii: no two grains can overlap
+ROW = 0.5 * math.sqrt(3.0) * SPACING
 WALL_SPACING = 1.2  # largest, of the fixed grains, in circumradii: nothing passes between them
-JAM_SECONDS = 0.75
+FLOW_SECONDS = 8.0
+JAM_SECONDS = 1.5
+FRAME = 0.05
 
 
 def build(
     *,
     shape: str = "octagon",
     opening: float = 16.0,
+    radius: float = RADIUS,
     grains: int = GRAINS,
-    settle: float = 1.5,
-    seconds: float = 4.0,
+    settle: float | None = None,
+    seconds: float | None = None,
     friction: float = 0.4,
     seed: int = 0,
     threads: int = 1,
     maps: MapOptions | None = None,
     progress=None,
 ) -> Scene:
-    """A hopper over an opening [m], filled with grains of circumradius 1 m.
+    """A hopper over an opening [m] and a floor to catch what falls, filled with grains of this circumradius [m].
 
-    grains counts the fixed ones, an eighth of all or what tight walls need. A lid holds for `settle` seconds; `seconds` is the whole time.
+    grains counts the fixed ones, an eighth of all or what tight walls need. A lid holds for `settle` seconds (by default what
+    the fill takes to fall together); `seconds` is the whole time. What runs off beside the silo is taken out.
     """
     if grains < 80:
         raise ValueError(f"silo: {grains} grains, expected at least 80")
-    if not 0 < settle < seconds:
-        raise ValueError(f"silo: settles for {settle} s of {seconds} s, expected less")
-    grain = GrainShape.library(shape)
+    grain = GrainShape.library(shape, radius=radius)
+    gap = opening / radius  # all lengths below are in circumradii
     generator = np.random.default_rng(seed)
-    fixed = round(grains * FIXED / GRAINS)
+    fixed = round(grains * FULL_FIXED / FULL)
     while True:
         free = grains - fixed
         columns = max(4, round(math.sqrt(0.6 * max(free, 1))))
         half = 0.5 * SPACING * columns + 1.1
-        if opening >= 2 * half - 2:
-            raise ValueError(f"silo: opening {opening} m in a silo {2 * half:.0f} m wide, expected smaller")
-        slope = half - 0.5 * opening  # the hopper falls at 45 degrees
-        rows = math.ceil(free / columns)
-        top = slope + SPACING * rows + 6.0
+        if gap >= 2 * half - 2:
+            width = 2 * half * radius
+            raise ValueError(f"silo: opening {opening} m in a silo {width:.0f} m wide, expected smaller")
+        slope = half - 0.5 * gap  # the hopper falls at 45 degrees
+        height = ROW * free / (columns - 0.5)
+        top = slope + height + 6.0
         length = 2.0 * (top - slope + math.sqrt(2.0) * slope)
         if length <= WALL_SPACING * fixed:
             break
         fixed += 1  # a small silo needs a larger share of its grains for the walls
+    settle = 0.28 * math.sqrt(top * radius) if settle is None else settle
+    seconds = settle + FLOW_SECONDS if seconds is None else seconds
+    if not 0 < settle < seconds:
+        raise ValueError(f"silo: settles for {settle:g} s of {seconds:g} s, expected less")
     system = GrainSystem(
         [grain],
         contact_maps([grain], maps, progress=progress),
-        law=pile_law(grain, layers=0.5 * rows, friction=friction),
+        law=pile_law(grain, layers=0.3 * height, friction=friction),
         threads=threads,
     )
+    # A heap this wide stays below the opening.
+    reach = half + 10.0
+    drop = 0.9 * reach
     lid = system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), 0.0, friction=friction))
+    floor = GrainWall.half_plane(np.array([0.0, 1.0]), -drop * radius, friction=friction)
+    system.add_wall(floor)
     still = system.add_motion(GrainMotion())
-    left = [[-half - 1.0, top], [-half - 1.0, slope], [-0.5 * opening - 1.0, 0.0]]
+    left = [[-half - 1.0, top], [-half - 1.0, slope], [-0.5 * gap - 1.0, 0.0]]
     right = [[-x, y] for x, y in left]
     walls = np.vstack([along(left, fixed - fixed // 2), along(right, fixed // 2)])
-    poses = _fill(columns, rows, half, slope, opening, generator)[:free]
-    system.add(0, poses)
-    system.add(0, np.column_stack([walls, np.zeros(fixed)]), motion=still)
+    scale = [radius, radius, 1.0]
+    system.add(0, _fill(columns, free, half, gap, generator)[:free] * scale)
+    system.add(0, np.column_stack([walls, np.zeros(fixed)]) * scale, motion=still)
 
     def open_lid(now: GrainSystem) -> None:
         wall = now.wall(lid)
         wall.enabled = False
         now.set_wall(lid, wall)
 
+    def take_out(now: GrainSystem) -> None:
+        poses = now.state()["poses"][:free]
+        for number in np.flatnonzero(
+            (np.abs(poses[:, 0]) > reach * radius) & (poses[:, 1] < -radius) & now.free[:free]
+        ):
+            now.set_driver(int(number), REMOVED)
+
     def measure(now: GrainSystem, poses: np.ndarray) -> dict:
-        return {"discharged": int(np.count_nonzero(poses[:free, 1] < -1.0))}
+        return {"discharged": int(np.count_nonzero(poses[:free, 1] < -radius))}
+
+    def jammed_or_empty(rows: list[dict]) -> bool:
+        times, out = _curve(rows)
+        return out[-1] == free or jam_report(times, out, free, settle)["jammed"]
 
     def finish(rows: list[dict], frames: np.ndarray) -> dict:
-        times = np.array([row["time"] for row in rows])
-        out = np.array([row["discharged"] for row in rows])
+        times, out = _curve(rows)
         return {
             "grains": grains,
             "free": free,
             "shape": shape,
             "opening": opening,
+            "radius": radius,
+            "opened": settle,
             "discharged": int(out[-1]),
             **jam_report(times, out, free, settle),
         }
 
-    view = ((-half - 3.0, half + 3.0), (-0.35 * top, top + 2.0))
-    return Scene("silo", system, seconds, 0.05, measure, finish, view, [(settle, open_lid)], _figure)
+    right = (reach + 2.0) * radius
+    view = ((-right, right), (-(drop + 2.0) * radius, (top + 2.0) * radius))
+    stages = [(settle, open_lid)]
+    return Scene("silo", system, seconds, FRAME, measure, finish, view, stages, _figure, take_out, jammed_or_empty)
 
 
-def _fill(columns: int, rows: int, half: float, slope: float, opening: float, generator) -> np.ndarray:
+def _fill(columns: int, free: int, half: float, gap: float, generator) -> np.ndarray:
     """Lattice nodes in the hopper and above it that keep clear of the walls, lowest first, as many as needed."""
-    poses = lattice(columns, 2 * rows + 2, SPACING, (-0.5 * SPACING * (columns - 1), 1.05), generator)
+    poses = staggered(columns, 2 * free + 4 * columns, SPACING, (-0.5 * SPACING * (columns - 1), 1.05), generator)
     x, y = np.abs(poses[:, 0]), poses[:, 1]
-    # Distance to the hopper line x = opening/2 + 1 + y (45 degrees), which fixed grains of radius 1 stand on.
-    clear = (0.5 * opening + 1.0 + y - x) / math.sqrt(2.0) > 2.05
+    # Distance to the hopper line x = gap/2 + 1 + y (45 degrees), which fixed grains of radius 1 stand on.
+    clear = (0.5 * gap + 1.0 + y - x) / math.sqrt(2.0) > 2.05
     return poses[clear & (x < half - 1.0)]
+
+
+def _curve(rows: list[dict]) -> tuple[np.ndarray, np.ndarray]:
+    return np.array([row["time"] for row in rows]), np.array([row["discharged"] for row in rows])
 
 
 def jam_report(times: np.ndarray, discharged: np.ndarray, free: int, opened: float) -> dict:
@@ -113,7 +147,17 @@ def jam_report(times: np.ndarray, discharged: np.ndarray, free: int, opened: flo
 
 
 def _figure(rows: list[dict], result: dict, axes) -> None:
-    axes.plot([row["time"] for row in rows], [row["discharged"] for row in rows])
+    times, out = _curve(rows)
+    window = max(1, round(0.25 / FRAME))
+    axes.plot(times, out, color="tab:blue")
+    axes.axvline(result["opened"], color="0.7", linestyle=":")
     axes.set_xlabel("time [s]")
-    axes.set_ylabel("grains discharged")
-    axes.set_title(f"silo, {result['shape']}, opening {result['opening']:g} m, {result['free']} grains")
+    axes.set_ylabel("grains discharged", color="tab:blue")
+    if len(times) > window:
+        rate = axes.twinx()
+        middle = 0.5 * (times[window:] + times[:-window])
+        rate.plot(middle, (out[window:] - out[:-window]) / (times[window:] - times[:-window]), color="tab:orange")
+        rate.set_ylabel("grains per second, over 0.25 s", color="tab:orange")
+        rate.set_ylim(bottom=0)
+    verdict = "jammed" if result["jammed"] else "flowing or empty"
+    axes.set_title(f"silo, {result['shape']}, opening {result['opening']:g} m, {result['free']} grains: {verdict}")

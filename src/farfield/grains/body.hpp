@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file  State of one grain: one cache line.
-#include <cmath>
+#include "farfield/grains/angle_lanes.hpp"
 
 namespace farfield::grains {
 
@@ -12,8 +12,7 @@ struct alignas(64) Body {
 
     void set_angle(double angle) {
         theta = angle;
-        cos = std::cos(angle);
-        sin = std::sin(angle);
+        sin_cos(&theta, 1, &sin, &cos);
     }
 };
 

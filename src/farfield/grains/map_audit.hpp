@@ -10,7 +10,7 @@ struct MapAudit {
     double rmse = 0.0;           ///< of d for |d| < 0.02, in circumradii of the larger grain
     double normal_median = 0.0;  ///< angle between map and exact normal, among d < 0 [degrees]
     double normal_p90 = 0.0;     ///< [degrees]
-    double wrap_jump = 0.0;      ///< largest |d(theta) - d(theta + 2 pi)|, in circumradii
+    double wrap_jump = 0.0;      ///< largest jump of d where theta wraps from pi to -pi, in circumradii
     int samples = 0;
 };
 

@@ -74,7 +74,7 @@ void CellGrid::find_pairs(const std::vector<Body>& bodies, const std::vector<dou
         const auto a = static_cast<std::size_t>(i), b = static_cast<std::size_t>(j);
         const double dx = bodies[b].x - bodies[a].x, dy = bodies[b].y - bodies[a].y;
         const double reach = radii[a] + radii[b] + skin;
-        if (dx * dx + dy * dy < reach * reach && !(held[a] && held[b]))
+        if (dx * dx + dy * dy < reach * reach && held[a] + held[b] < 2)
             pairs.push_back({std::min(i, j), std::max(i, j)});
     };
     const std::array<std::array<int, 2>, 4> half{{{1, 0}, {-1, 1}, {0, 1}, {1, 1}}};

@@ -16,7 +16,7 @@ struct SlotPair {
 /// clamping never moves two grains farther apart, so a stray one costs nothing and is still found.
 class CellGrid {
  public:
-    /// All pairs i < j with |x_i - x_j| < radius_i + radius_j + skin, not both held. In order of cells.
+    /// All pairs i < j with |x_i - x_j| < radius_i + radius_j + skin and held_i + held_j < 2. In order of cells.
     void find_pairs(const std::vector<Body>& bodies, const std::vector<double>& radii, const std::vector<char>& held,
                     double skin, std::vector<SlotPair>& pairs);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/grains/network.hpp"
 
-#include <cmath>
-
 #include "farfield/base/error.hpp"
 
 namespace farfield::grains {
@@ -11,18 +9,16 @@ namespace {
 constexpr double kBeta = 10.0;  // of softplus: log(1 + exp(beta x)) / beta
 
 void activate(Activation activation, Eigen::MatrixXd& values, Eigen::MatrixXd& slopes) {
-    slopes.resizeLike(values);
-    for (Eigen::Index k = 0; k < values.size(); ++k) {
-        double &x = values.data()[k], &slope = slopes.data()[k];
-        if (activation == Activation::Relu) {
-            slope = x > 0.0 ? 1.0 : 0.0;
-            x = x > 0.0 ? x : 0.0;
-        } else {
-            const double e = std::exp(-kBeta * std::abs(x));  // in (0, 1]: no overflow
-            slope = x >= 0.0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
-            x = (x > 0.0 ? x : 0.0) + std::log1p(e) / kBeta;
-        }
+    const auto x = values.array();
+    if (activation == Activation::Relu) {
+        slopes = (x > 0.0).cast<double>();
+        values = x.max(0.0);
+        return;
     }
+    // With e = exp(-beta |x|) in (0, 1] nothing overflows: slope = 1/(1 + e) right of zero and 1 - 1/(1 + e) left of it.
+    const Eigen::ArrayXXd one_more = (-kBeta * x.abs()).exp() + 1.0;
+    slopes = (x >= 0.0).select(one_more.inverse(), 1.0 - one_more.inverse());
+    values = x.max(0.0) + one_more.log() / kBeta;
 }
 
 }  // namespace

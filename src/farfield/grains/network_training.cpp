@@ -79,22 +79,22 @@ void initialise(Network& network, Random& random) {
     }
 }
 
-double rate_at(const TrainingOptions& options, int step) {
-    const int warm = std::max(1, options.steps / 50);
+double rate_at(const TrainingOptions& options, int step, int steps) {
+    const int warm = std::max(1, steps / 50);
     if (step < warm) return options.first_rate * (step + 1) / warm;
-    const double share = static_cast<double>(step - warm) / std::max(1, options.steps - warm);
+    const double share = static_cast<double>(step - warm) / std::max(1, steps - warm);
     return options.last_rate + 0.5 * (options.first_rate - options.last_rate) * (1.0 + std::cos(kPi * share));
 }
 
 template <class Tick>
 void fit(Network& network, const Eigen::MatrixXd& inputs, const Eigen::RowVectorXd& labels,
-         const TrainingOptions& options, Random& random, Tick&& tick) {
+         const TrainingOptions& options, int steps, Random& random, Tick&& tick) {
     Adam adam(network.parameters().size());
     Network::Tape tape;
     Eigen::MatrixXd batch(inputs.rows(), options.batch);
     Eigen::RowVectorXd wanted(options.batch), found;
     Eigen::VectorXd gradient;
-    for (int step = 0; step < options.steps; ++step) {
+    for (int step = 0; step < steps; ++step) {
         for (int k = 0; k < options.batch; ++k) {
             const int from = uniform_index(random, options.samples);
             batch.col(k) = inputs.col(from);
@@ -103,7 +103,7 @@ void fit(Network& network, const Eigen::MatrixXd& inputs, const Eigen::RowVector
         network.forward(batch, tape, found);
         // Loss: mean of (found - wanted)^2 / 2.
         network.parameter_gradient(tape, (found - wanted) / options.batch, gradient);
-        adam.step(gradient, rate_at(options, step), network.parameters());
+        adam.step(gradient, rate_at(options, step, steps), network.parameters());
         tick();
     }
 }
@@ -133,15 +133,16 @@ PairNetworks train_networks(const GrainShape& shape_a, const GrainShape& shape_b
                      .symmetry = options.encoding == Encoding::CosSin ? b.symmetry : 1,
                      .radius_ratio = b.radius / a.radius,
                      .outlines = {outline_hash(a), outline_hash(b)}};
+    const int arm_steps = std::max(1, 2 * options.steps / 5), total = options.steps + arm_steps;
     int done = 0;
     const auto tick = [&] {
         ++done;
-        if (progress && done % 100 == 0) progress(done, 2 * options.steps);
+        if (progress && done % 100 == 0) progress(done, total);
     };
     initialise(out.distance, random);
-    fit(out.distance, samples.inputs, samples.distance, options, random, tick);
+    fit(out.distance, samples.inputs, samples.distance, options, options.steps, random, tick);
     initialise(out.arm, random);
-    fit(out.arm, samples.inputs, samples.arm, options, random, tick);
+    fit(out.arm, samples.inputs, samples.arm, options, arm_steps, random, tick);
     return out;
 }
 

@@ -44,8 +44,10 @@ System::System(std::vector<GrainShape> shapes, std::vector<std::vector<std::shar
     validate(options.law);
     if (!options.gravity.allFinite()) fail("grains: gravity is not finite");
     if (!(options.density > 0.0)) fail("grains: density ", options.density, ", expected > 0 [kg/m^2]");
-    if (!(options.skin > 0.0)) fail("grains: skin ", options.skin, ", expected > 0 [radii]");
+    if (!(options.skin > 0.0 && std::isfinite(options.skin)))
+        fail("grains: skin ", options.skin, ", expected > 0 [radii]");
     if (!(options.smoothing >= 0.0)) fail("grains: smoothing ", options.smoothing, ", expected >= 0 [radii]");
+    if (!(options.start_depth >= 0.0)) fail("grains: start_depth ", options.start_depth, ", expected >= 0 [radii]");
     if (!(options.dt >= 0.0)) fail("grains: dt ", options.dt, ", expected > 0 [s], or 0 to choose it");
     d.shapes = std::move(shapes);
     d.options = options;
@@ -127,14 +129,16 @@ int System::add_grain(const Grain& grain) {
 void System::set_driver(int grain, int motion) {
     Data& d = *data_;
     const auto s = static_cast<std::size_t>(d.slot[checked_index(grain, d.slot.size(), "grain")]);
-    if (motion != kFree) (void)checked_index(motion, d.motions.size(), "motion");
+    if (motion != kFree && motion != kRemoved) (void)checked_index(motion, d.motions.size(), "motion");
     const GrainShape& shape = d.shapes[static_cast<std::size_t>(d.shape[s])];
     const double mass = d.options.density * shape.area;
     d.driver[s] = motion;
-    d.held[s] = motion != kFree;
+    d.held[s] = motion == kFree ? 0 : motion == kRemoved ? 2 : 1;
+    if (motion == kRemoved) d.bodies[s].vx = d.bodies[s].vy = d.bodies[s].omega = 0.0;
     d.inverse_mass[s] = motion == kFree ? 1.0 / mass : 0.0;
     d.inverse_inertia[s] = motion == kFree ? 1.0 / (mass * shape.gyration2) : 0.0;
     d.list_valid = false;
+    d.maps_checked = false;
 }
 
 void System::set_friction(double friction) {
@@ -144,17 +148,25 @@ void System::set_friction(double friction) {
     data_->options.law = law;
 }
 
-void System::check_start() {
-    Data& d = *data_;
-    std::vector<char> used(d.shapes.size(), 0);
-    for (const std::int32_t shape : d.shape) used[static_cast<std::size_t>(shape)] = 1;
+void System::Data::check_maps() {
+    std::vector<char> used(shapes.size(), 0), moves(shapes.size(), 0);  // moves: some grain of this shape is free
+    for (std::size_t s = 0; s < shape.size(); ++s) {
+        used[static_cast<std::size_t>(shape[s])] = 1;
+        if (!held[s]) moves[static_cast<std::size_t>(shape[s])] = 1;
+    }
     for (std::size_t a = 0; a < used.size(); ++a) {
         for (std::size_t b = a; b < used.size(); ++b) {
-            if (used[a] && used[b] && d.maps[a * used.size() + b] == nullptr)
-                fail("grains: no contact map for shapes '", d.shapes[a].name, "' and '", d.shapes[b].name,
+            if (used[a] && used[b] && (moves[a] || moves[b]) && maps[a * used.size() + b] == nullptr)
+                fail("grains: no contact map for shapes '", shapes[a].name, "' and '", shapes[b].name,
                      "'; make it with farfield grains train");
         }
     }
+    maps_checked = true;
+}
+
+void System::check_start() {
+    Data& d = *data_;
+    d.check_maps();
     d.ensure_list();
     double deepest = -d.options.start_depth * d.largest_radius();
     int first = -1, second = -1;
@@ -174,6 +186,7 @@ void System::check_start() {
 RunStatus System::run(int steps) {
     if (steps < 0) fail("grains: steps ", steps, ", expected >= 0");
     if (!data_->checked) check_start();
+    if (!data_->maps_checked) data_->check_maps();
     return data_->run(steps);
 }
 

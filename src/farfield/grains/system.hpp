@@ -40,7 +40,7 @@ struct Motion {
     Eigen::Vector2d pivot = Eigen::Vector2d::Zero();     ///< now [m]
 };
 
-inline constexpr int kFree = -1;
+inline constexpr int kFree = -1, kRemoved = -2;
 
 struct Grain {
     int shape = 0;
@@ -92,7 +92,7 @@ class System {
     void set_wall(int index, const Wall& wall);
     [[nodiscard]] const Wall& wall(int index) const;
     int add_grain(const Grain& grain);
-    /// Sets a grain free, or hands it to a motion.
+    /// Sets a grain free, hands it to a motion, or takes it out (kRemoved): it stays where it is, at rest, and touches nothing.
     void set_driver(int grain, int motion);
     void set_friction(double friction);
 

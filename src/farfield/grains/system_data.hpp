@@ -40,7 +40,7 @@ struct System::Data {
     std::vector<Body> bodies;
     std::vector<std::int32_t> id, shape, driver;
     std::vector<double> radius, inverse_mass, inverse_inertia;
-    std::vector<char> held;
+    std::vector<char> held;            ///< 0: free, 1: driven, 2: taken out
     std::vector<Spring> wall_springs;  ///< [slot * walls + wall]
     std::vector<Wrench> reactions;     ///< of the last step, for held grains
     // By grain number.
@@ -59,7 +59,7 @@ struct System::Data {
     std::vector<std::int32_t> incident;            ///< 2 pair + (1 when the slot is B), by the other grain's number
     std::vector<double> reference_x, reference_y;  ///< where the list was made
 
-    bool checked = false;
+    bool checked = false, maps_checked = false;
     std::int64_t steps = 0;
     Counters counters;
     std::unique_ptr<ThreadPool> pool;
@@ -67,10 +67,13 @@ struct System::Data {
     [[nodiscard]] double largest_radius() const;
     [[nodiscard]] double skin() const { return options.skin * largest_radius(); }
     [[nodiscard]] int num_grains() const { return static_cast<int>(bodies.size()); }
+    void check_maps();
     void ensure_list();
     void rebuild_list();
     void reorder();
     void step();
+    double move_grains(std::size_t begin, std::size_t end);
+    void add_walls(std::size_t s, Wrench& sum);
     RunStatus run(int steps);
     [[nodiscard]] bool finite() const;
     [[nodiscard]] Relative relative(const ListPair& pair) const;

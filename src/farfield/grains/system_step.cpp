@@ -15,10 +15,15 @@ struct PairBuffers {
     std::array<std::int32_t, kPairChunk> index;
 };
 
-/// A contact so deep that the map is flat: push the centres apart.
-void guard_direction(const Relative& pose, MapValue& value) {
-    const double length = std::hypot(pose.x, pose.y);
+/// A contact so deep that the map is flat: keep the normal of the last step, or push the centres apart.
+void guard_direction(const Relative& pose, const Body& a, const Spring& spring, MapValue& value) {
     value.g_theta = 0.0;
+    if (spring.touching()) {
+        value.g_x = a.cos * spring.normal_x + a.sin * spring.normal_y;
+        value.g_y = a.cos * spring.normal_y - a.sin * spring.normal_x;
+        return;
+    }
+    const double length = std::hypot(pose.x, pose.y);
     value.g_x = length > 0.0 ? pose.x / length : 1.0;
     value.g_y = length > 0.0 ? pose.y / length : 0.0;
 }
@@ -58,13 +63,14 @@ Wrench wall_force(const Wall& wall, const WallContact& c, const Body& b, const C
 }
 
 void drive(Body& body, const Motion& motion, double dt) {
-    const double turn = motion.spin * dt, c = std::cos(turn), s = std::sin(turn);
+    const double turn = motion.spin * dt, c = turn != 0.0 ? std::cos(turn) : 1.0,
+                 s = turn != 0.0 ? std::sin(turn) : 0.0;
     const double rx = body.x - motion.pivot.x(), ry = body.y - motion.pivot.y();
     const Eigen::Vector2d pivot = motion.pivot + dt * motion.velocity;
     const double x = c * rx - s * ry, y = s * rx + c * ry;
     body.x = pivot.x() + x;
     body.y = pivot.y() + y;
-    if (turn != 0.0) body.set_angle(body.theta + turn);
+    body.theta += turn;
     body.vx = motion.velocity.x() - motion.spin * y;
     body.vy = motion.velocity.y() + motion.spin * x;
     body.omega = motion.spin;
@@ -111,7 +117,7 @@ void System::Data::step() {
                     continue;
                 }
                 if (value.g_x * value.g_x + value.g_y * value.g_y < 0.01) {
-                    guard_direction(buffers.poses[q], value);
+                    guard_direction(buffers.poses[q], bodies[static_cast<std::size_t>(pairs[p].a)], springs[p], value);
                     ++clamped[static_cast<std::size_t>(chunk)];
                 }
                 forces[p] = pair_force(bodies[static_cast<std::size_t>(pairs[p].a)],
@@ -125,50 +131,9 @@ void System::Data::step() {
     const int n = num_grains(), grain_chunks = (n + kGrainChunk - 1) / kGrainChunk;
     std::vector<double> moved(static_cast<std::size_t>(grain_chunks), 0.0);
     pool->run(grain_chunks, [&](int chunk) {
-        double farthest = 0.0;
-        for (int i = chunk * kGrainChunk; i < std::min(n, (chunk + 1) * kGrainChunk); ++i) {
-            const auto s = static_cast<std::size_t>(i);
-            Body& body = bodies[s];
-            Wrench sum;
-            for (std::int32_t k = incident_first[s]; k < incident_first[s + 1]; ++k) {
-                const std::int32_t entry = incident[static_cast<std::size_t>(k)];
-                const PairForce& force = forces[static_cast<std::size_t>(entry >> 1)];
-                const bool is_b = (entry & 1) != 0;
-                sum.fx += is_b ? force.fx : -force.fx;
-                sum.fy += is_b ? force.fy : -force.fy;
-                sum.torque += is_b ? force.torque_b : force.torque_a;
-            }
-            if (held[s]) {
-                reactions[s] = sum;
-                drive(body, motions[static_cast<std::size_t>(driver[s])], dt);
-            } else {
-                for (std::size_t w = 0; w < walls.size(); ++w) {
-                    Spring& spring = wall_springs[s * walls.size() + w];
-                    const GrainShape& outline = shapes[static_cast<std::size_t>(shape[s])];
-                    const WallContact contact =
-                        walls[w].enabled ? wall_contact(walls[w], outline, body, options.smoothing * outline.radius)
-                                         : WallContact{};
-                    if (contact.distance >= 0.0) {
-                        spring = {};
-                        continue;
-                    }
-                    const Wrench wrench = wall_force(walls[w], contact, body, options.law, dt, spring);
-                    sum.fx += wrench.fx;
-                    sum.fy += wrench.fy;
-                    sum.torque += wrench.torque;
-                }
-                body.vx += dt * (options.gravity.x() + sum.fx * inverse_mass[s]);
-                body.vy += dt * (options.gravity.y() + sum.fy * inverse_mass[s]);
-                body.omega += dt * sum.torque * inverse_inertia[s];
-                body.x += dt * body.vx;
-                body.y += dt * body.vy;
-                body.set_angle(body.theta + dt * body.omega);
-            }
-            const double dx = body.x - reference_x[s], dy = body.y - reference_y[s];
-            const double square = dx * dx + dy * dy;
-            farthest = square <= farthest ? farthest : square;  // NaN passes on
-        }
-        moved[static_cast<std::size_t>(chunk)] = farthest;
+        const auto begin = static_cast<std::size_t>(chunk) * kGrainChunk;
+        moved[static_cast<std::size_t>(chunk)] =
+            move_grains(begin, std::min(static_cast<std::size_t>(n), begin + kGrainChunk));
     });
     for (Motion& motion : motions) motion.pivot += dt * motion.velocity;
     for (Wall& wall : walls) advance(wall, dt);
@@ -176,6 +141,68 @@ void System::Data::step() {
     const double limit = 0.25 * skin() * skin();
     for (const double square : moved) {
         if (!(square <= limit)) list_valid = false;
+    }
+}
+
+/// Sums the forces on grains begin .. end - 1, moves them, and returns the largest squared distance from where the list
+/// was made.
+double System::Data::move_grains(std::size_t begin, std::size_t end) {
+    double farthest = 0.0;
+    std::array<double, kGrainChunk> angles{}, sines, cosines;
+    for (std::size_t s = begin; s < end; ++s) {
+        Body& body = bodies[s];
+        Wrench sum;
+        for (std::int32_t k = incident_first[s]; k < incident_first[s + 1]; ++k) {
+            const std::int32_t entry = incident[static_cast<std::size_t>(k)];
+            const PairForce& force = forces[static_cast<std::size_t>(entry >> 1)];
+            const bool is_b = (entry & 1) != 0;
+            sum.fx += is_b ? force.fx : -force.fx;
+            sum.fy += is_b ? force.fy : -force.fy;
+            sum.torque += is_b ? force.torque_b : force.torque_a;
+        }
+        if (driver[s] == kRemoved) {
+            reactions[s] = {};
+        } else if (held[s]) {
+            reactions[s] = sum;
+            drive(body, motions[static_cast<std::size_t>(driver[s])], dt);
+        } else {
+            add_walls(s, sum);
+            body.vx += dt * (options.gravity.x() + sum.fx * inverse_mass[s]);
+            body.vy += dt * (options.gravity.y() + sum.fy * inverse_mass[s]);
+            body.omega += dt * sum.torque * inverse_inertia[s];
+            body.x += dt * body.vx;
+            body.y += dt * body.vy;
+            body.theta += dt * body.omega;
+        }
+        angles[s - begin] = body.theta;
+        const double dx = body.x - reference_x[s], dy = body.y - reference_y[s];
+        const double square = dx * dx + dy * dy + 0.0 * body.theta;  // NaN when a coordinate is not finite
+        farthest = square <= farthest ? farthest : square;           // and passes on
+    }
+    sin_cos(angles.data(), end - begin, sines.data(), cosines.data());
+    for (std::size_t s = begin; s < end; ++s) {
+        bodies[s].sin = sines[s - begin];
+        bodies[s].cos = cosines[s - begin];
+    }
+    return farthest;
+}
+
+/// Adds the forces of walls on the grain in slot s.
+void System::Data::add_walls(std::size_t s, Wrench& sum) {
+    const GrainShape& outline = shapes[static_cast<std::size_t>(shape[s])];
+    for (std::size_t w = 0; w < walls.size(); ++w) {
+        Spring& spring = wall_springs[s * walls.size() + w];
+        const WallContact contact = walls[w].enabled
+                                        ? wall_contact(walls[w], outline, bodies[s], options.smoothing * outline.radius)
+                                        : WallContact{};
+        if (contact.distance >= 0.0) {
+            spring = {};
+            continue;
+        }
+        const Wrench wrench = wall_force(walls[w], contact, bodies[s], options.law, dt, spring);
+        sum.fx += wrench.fx;
+        sum.fy += wrench.fy;
+        sum.torque += wrench.torque;
     }
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// @file  Tricubic table lookup in SIMD lanes. A stencil row (four neighbours along Y) is one vector: contiguous loads
-/// beat gathers over several pairs, and a pair that is clearly apart costs a single read.
+/// @file  Tricubic table lookup in SIMD lanes, for the pairs of one map.
+///
+/// Places in the table are found with a pose per lane. The 64 nodes of a stencil are summed with a node per lane, in single
+/// precision as they are stored: a row along Y is contiguous, and contiguous loads beat gathers over several pairs. A pair
+/// that is clearly apart costs a single read.
 #include <cstddef>
 
 #include "farfield/grains/contact_map.hpp"
@@ -15,7 +18,7 @@ struct TableView {
     double scale = 1.0, inverse_scale = 1.0;    ///< [m] per table unit
     double half_width = 0.0, per_space = 0.0;   ///< nodes per table unit
     double first_theta = 0.0, per_theta = 0.0;  ///< slices per radian
-    double clear = 0.0;                         ///< nearest node above this: apart
+    float clear = 0.0f;                         ///< nearest node above this: apart
 };
 
 void evaluate_table(const TableView& table, const Relative* poses, std::size_t count, MapValue* values);

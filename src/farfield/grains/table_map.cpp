@@ -35,7 +35,8 @@ class TableMap final : public ContactMap {
         view_.per_theta = table_->num_theta / table_->period;
         // d changes by at most 1 per unit of X and by turn_radius per radian; a node farther than that from its
         // neighbourhood proves separation. Half as much again covers the interpolation.
-        view_.clear = 1.5 * (std::numbers::sqrt2 * 0.5 / view_.per_space + 0.5 * table_->turn_radius / view_.per_theta);
+        view_.clear = static_cast<float>(
+            1.5 * (std::numbers::sqrt2 * 0.5 / view_.per_space + 0.5 * table_->turn_radius / view_.per_theta));
     }
 
     void evaluate(std::span<const Relative> poses, MapValue* values) const override {

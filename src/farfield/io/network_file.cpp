@@ -26,6 +26,13 @@ std::string hex(std::uint64_t value) {
     return text.str();
 }
 
+std::string decimal(double value) {
+    std::ostringstream text;
+    text.precision(17);
+    text << value;
+    return text.str();
+}
+
 /// The whole of `text` as a number.
 double number(const std::string& text, const std::string& what, const std::string& place) {
     std::size_t used = 0;
@@ -126,16 +133,20 @@ void write_network(TensorFile& file, const std::string& prefix, const Network& n
 
 }  // namespace
 
-void save_networks(const std::filesystem::path& path, const PairNetworks& networks) {
+void save_networks(const std::filesystem::path& path, const PairNetworks& networks, const grains::MapAudit& audit) {
     TensorFile file;
     set_format(file, kFormat, kVersion);
     file.metadata["activation"] = networks.distance.activation() == Activation::Softplus ? "softplus10" : "relu";
     file.metadata["encoding"] = networks.encoding == Encoding::CosSin ? "cos_sin" : "raw_theta";
     file.metadata["symmetry"] = std::to_string(networks.symmetry);
-    std::ostringstream ratio;
-    ratio.precision(17);
-    ratio << networks.radius_ratio;
-    file.metadata["radius_ratio"] = ratio.str();
+    file.metadata["radius_ratio"] = decimal(networks.radius_ratio);
+    file.metadata["unit"] = "larger circumradius";
+    file.metadata["reach"] = decimal((1.0 + networks.radius_ratio) / std::max(1.0, networks.radius_ratio));
+    file.metadata["rmse"] = decimal(audit.rmse);
+    file.metadata["normal_median"] = decimal(audit.normal_median);
+    file.metadata["normal_p90"] = decimal(audit.normal_p90);
+    file.metadata["wrap_jump"] = decimal(audit.wrap_jump);
+    file.metadata["audit_samples"] = std::to_string(audit.samples);
     file.metadata["outline_a"] = hex(networks.outlines[0]);
     file.metadata["outline_b"] = hex(networks.outlines[1]);
     write_network(file, "distance", networks.distance);
