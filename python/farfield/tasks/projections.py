@@ -58,6 +58,31 @@ class Outside:
         return _onto(x, self, offset, np.where(distance > 0.0, distance, 1.0), distance < self.radius)
 
 
+class Approach:
+    """A disc that is out of reach: row t may be outside of it, by what is left of the way from ``start`` after t + 1 strides.
+
+    |x_t[axes] - center| <= max(radius, |start - center| - (t + 1) stride). Coming from far away is then a walk and not a jump.
+    """
+
+    def __init__(
+        self, center: Sequence[float], radius: float, axes: Sequence[int], start: Sequence[float], stride: float
+    ) -> None:
+        self.center, self.radius, self.axes = _round_set("Approach", center, radius, axes)
+        if not stride > 0.0:
+            raise ValueError(f"Approach: stride {stride}, expected > 0")
+        self.away, self.stride = float(np.linalg.norm(np.asarray(start) - self.center)), float(stride)
+
+    def project(self, x: np.ndarray) -> np.ndarray:
+        """The nearest point of the disc of each row."""
+        left = self.away - self.stride * np.arange(1, len(x) + 1)
+        limits = np.maximum(self.radius, left)[:, None]
+        offset, distance = _offset(x, self.center, self.axes)
+        result = np.array(x, dtype=float)
+        scale = np.divide(limits, distance, out=np.ones(distance.shape), where=distance > limits)
+        result[..., self.axes] = np.where(distance > limits, self.center + scale * offset, result[..., self.axes])
+        return result
+
+
 class Sequential:
     """One projection after the other; a projection into the intersection where the sets do not compete for coordinates."""
 

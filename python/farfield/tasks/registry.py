@@ -16,6 +16,7 @@ from farfield.tasks.task import Task
 TASKS = {
     "push": "farfield.tasks.push:Push",
     "billiards": "farfield.tasks.billiards:Billiards",
+    "gather": "farfield.tasks.gather:Gather",
 }
 
 # Name -> class with the interface of farfield.tasks.methods.Adjoint: same arguments, simulate, evaluate and roll.
