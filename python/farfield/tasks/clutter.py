@@ -13,12 +13,13 @@ from farfield.tasks.horizon import RecedingHorizon
 from farfield.tasks.losses import ReachLoss
 from farfield.tasks.optimizers import Adam
 from farfield.tasks.parameterizations import DirectTargets
-from farfield.tasks.projections import Approach, Box, Sequential
+from farfield.tasks.projections import Approach, Box, Leash, Sequential
 from farfield.tasks.rod import add_rod
 from farfield.tasks.schedule import ActiveObject, AllObjects
 from farfield.tasks.task import Problem, Task, option
 from farfield.viewer.recording import Marker
 
+BOX_PAIRS = 12 * 12  # triangle pairs of two boxes: what their shares have to be multiplied by to add up to the same
 REST_GAP = 1e-3  # between the ground and what lies on it at the start [m]
 
 
@@ -34,23 +35,25 @@ class Clutter(Task):
     dt: float = option(0.04, "time step [s]", above=0)
     learning_rate: float = option(1e-2, "of Adam [m, rad]", above=0)
     loss: str = option("active", "one object at a time, or the sum over all", choices=("active", "sum"))
-    waiting: float = option(0.02, "weight in the loss of objects whose turn has not come", least=0)
+    waiting: float = option(0.0, "weight in the loss of objects whose turn has not come", least=0)
     patience: int = option(60, "windows after which an object that has not arrived gives way to others", above=0)
     optimizer: str = option(
         "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
     )
     reach: float = option(0.4, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
-    approach: float = option(1.5, "speed at which targets outside of that disc move towards it [m/s]", above=0)
+    speed: float = option(1.5, "largest speed of the rod's targets [m/s]", above=0)
     lift: float = option(0.0, "largest change of the rod's target height [m]", least=0)
     radius: float = option(0.3, "of a region [m]", above=0)
     plan_radius: float = option(
         0.27, "the loss of an object is zero within this distance of its region's centre [m]", above=0
     )
+    tolerance: float = option(1e-5, "where Newton's method stops while planning [N, N m]", above=0)
     when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
     weight: float = option(3e-8, "contact weight [J]", above=0)
     friction: float = option(0.3, "Coulomb coefficient of everything", least=0)
     slip_speed: float = option(1e-2, "smoothing of friction [m/s]", above=0)
     blend: float = option(1.0, "blending margin of the long-range model", above=0)
+    area_weights: bool = option(True, "triangles of the long-range model weigh by their area: its far field has no ripples")
     range: float = option(0.0, "where contact begins in models of finite range [m]; 0: the model's default", least=0)
     stiffness: float = option(500.0, "of the rod's position drive [N/m]; critically damped for 1 kg", above=0)
     share: float = option(0.8, "success: this share of the objects ends in its region", above=0)
@@ -61,7 +64,7 @@ class Clutter(Task):
         """The problem of a scene with a rod and free bodies ``names``, whose free joints have the same names."""
         model = ff.build_model(scene)
         parameters = model.default_parameters()
-        parameters.weight = self.weight
+        parameters.weight = self.weight * (BOX_PAIRS if self.area_weights else 1)
         base = np.tile(model.default_control(), (self.horizon, 1))
         loss = ReachLoss(names, targets, self.plan_radius, when=self.when)
         judge = ReachLoss(names, targets, self.radius)
@@ -71,6 +74,7 @@ class Clutter(Task):
         else:
             schedule = AllObjects()
         tool_place = [model.joint_q("rod_x").start, model.joint_q("rod_y").start]
+        tool_dofs = [model.joint_dofs("rod_x").start, model.joint_dofs("rod_y").start]
         lower, upper = np.full(len(channels), -np.inf), np.full(len(channels), np.inf)
         height = list(channels).index(2)
         lower[height], upper[height] = base[0, 2] - self.lift, base[0, 2] + self.lift
@@ -80,11 +84,12 @@ class Clutter(Task):
             if schedule.active is None:
                 return bounds
             center = schedule.places(state)[schedule.active]
-            start = np.asarray(state.q)[tool_place]
-            return Sequential(Approach(center, self.reach, (0, 1), start, self.approach * self.dt), bounds)
+            # At a constant speed the rod is this far behind its targets.
+            start = np.asarray(state.q)[tool_place] + 2.0 / np.sqrt(self.stiffness) * np.asarray(state.v)[tool_dofs]
+            stride = self.speed * self.dt
+            return Sequential(Approach(center, self.reach, (0, 1), start, stride), Leash(start, stride, (0, 1)), bounds)
 
-        turning = [k for k in range(len(channels)) if channels[k] > 2]
-        groups = [[0, 1, 2], turning] if self.optimizer == "isotropic" else None
+        groups = [[0, 1]] if self.optimizer == "isotropic" else None
 
         def inside(trajectory: ff.Trajectory) -> int:
             return int((judge.distances(trajectory)[-1] <= self.radius).sum())
@@ -110,6 +115,7 @@ class Clutter(Task):
                 "share": inside(trajectory) / len(names),
             },
             dt=self.dt,
+            tolerance=self.tolerance,
             contact_options=self._contact_options(),
             markers=markers,
             trails=["rod"],
@@ -118,7 +124,8 @@ class Clutter(Task):
 
     def _contact_options(self) -> dict[str, dict]:
         near = {"range": self.range} if self.range > 0 else {}
-        own = {"longrange": {"blend": [self.blend]}, "polyhedral": near, "ipc": near, "ipc-global": {}}
+        far = {"blend": [self.blend], "area_weights": self.area_weights}
+        own = {"longrange": far, "polyhedral": near, "ipc": near, "ipc-global": {}}
         return {name: {"slip_speed": self.slip_speed, **options} for name, options in own.items()}
 
 

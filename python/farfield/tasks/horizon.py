@@ -86,13 +86,20 @@ class RecedingHorizon:
         else:
             self._good, self._guess = self._x, np.array(here.trajectory.v[1:])
             if moving:
-                self._x = self.optimizer.step(self._x, here.gradient)
-                if self.projection is not None:
-                    self._x = self.projection(self.objective.state).project(self._x)
+                self._improve(here.gradient)
         limit = self.iterations if self._controls else self.first_iterations
         if not moving or self._iteration >= limit:
             row["steps"] += self._apply()
         return row
+
+    def _improve(self, gradient: np.ndarray) -> None:
+        if self.projection is None:
+            self._x = self.optimizer.step(self._x, gradient)
+            return
+        place = self.projection(self.objective.state)
+        if hasattr(place, "along"):
+            gradient = place.along(self._x, gradient)
+        self._x = place.project(self.optimizer.step(self._x, gradient))
 
     def _step_back(self, trajectory: ff.Trajectory) -> None:
         """Half the way back to the last controls whose rollout converged."""
@@ -105,8 +112,11 @@ class RecedingHorizon:
     def _apply(self) -> int:
         """Take the first steps of the window and move the window on; how many steps."""
         count = min(self.stride, self.frames - self.frame)
-        for x in (self._x, self._good):  # the last iterate has not been rolled out yet
-            controls = self.objective.parameterization.decode(x)["controls"][:count]
+        # The last iterate has not been rolled out yet, and what was has met a looser tolerance.
+        plans = [self.objective.parameterization.decode(x)["controls"][:count] for x in (self._x, self._good)]
+        if self._controls:
+            plans.append(np.tile(self._controls[-1], (count, 1)))
+        for controls in plans:
             steps = self.objective.roll({"controls": controls}, tolerance=self.final_tolerance)
             if steps.converged:
                 break

@@ -31,7 +31,8 @@ class AllObjects:
 
 
 class ActiveObject:
-    """One object at a time: it keeps its turn until it is inside the loss's radius, then the outside object nearest to the tool follows.
+    """One object at a time: it keeps its turn until it is inside the loss's radius, then one that is outside follows,
+    the one whose pushing place, ``behind`` it as seen from its target [m], is nearest to the tool.
 
     The active object and all that are inside weigh 1 in ``loss`` (an object inside costs nothing until a plan pushes it out), those that
     still wait weigh ``waiting``. After ``patience`` windows without arriving an object goes to the end of the queue.
@@ -45,13 +46,15 @@ class ActiveObject:
         joints: Sequence[str],
         tool: tuple[str, str],
         *,
-        waiting: float = 0.02,
+        waiting: float = 0.0,
+        behind: float = 0.2,
         patience: int = 60,
     ) -> None:
         if len(joints) != len(loss.bodies):
             raise ValueError(f"ActiveObject: {len(joints)} joints for {len(loss.bodies)} bodies of the loss")
         if patience < 1:
             raise ValueError(f"ActiveObject: patience {patience}, expected >= 1 windows")
+        self.behind = float(behind)
         self.loss, self.waiting, self.patience = loss, float(waiting), int(patience)
         self._columns = np.array([[model.joint_q(name).start, model.joint_q(name).start + 1] for name in joints])
         self._tool = [model.joint_q(name).start for name in tool]
@@ -81,7 +84,10 @@ class ActiveObject:
     def _next(self, places: np.ndarray, outside: np.ndarray, tool: np.ndarray) -> int | None:
         if not outside.any():
             return None
-        distance = np.linalg.norm(places - tool, axis=1)
+        outward = places - self.loss.targets[:, :2]
+        size = np.linalg.norm(outward, axis=1, keepdims=True)
+        behind = places + self.behind * np.divide(outward, size, out=np.zeros(outward.shape), where=size > 0.0)
+        distance = np.linalg.norm(behind - tool, axis=1)
         return int(np.lexsort((distance, self._turns, ~outside))[0])
 
     def state(self) -> dict[str, np.ndarray]:
