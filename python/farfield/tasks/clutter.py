@@ -30,10 +30,10 @@ class Clutter(Task):
     objects: int = option(10, "how many", above=0)
     frames: int = option(300, "time steps of the motion", above=0)
     horizon: int = option(32, "time steps looked ahead", above=0)
-    iterations: int = option(5, "optimiser iterations per window at most", above=0)
+    iterations: int = option(4, "optimiser iterations per window at most", above=0)
     stride: int = option(1, "time steps applied of every window", above=0)
     dt: float = option(0.04, "time step [s]", above=0)
-    learning_rate: float = option(1e-2, "of Adam [m, rad]", above=0)
+    learning_rate: float = option(2e-2, "of Adam [m, rad]", above=0)
     loss: str = option("active", "one object at a time, or the sum over all", choices=("active", "sum"))
     waiting: float = option(0.0, "weight in the loss of objects whose turn has not come", least=0)
     patience: int = option(60, "windows after which an object that has not arrived gives way to others", above=0)
@@ -41,7 +41,7 @@ class Clutter(Task):
         "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
     )
     reach: float = option(0.4, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
-    speed: float = option(1.5, "largest speed of the rod's targets [m/s]", above=0)
+    speed: float = option(2.5, "largest speed of the rod's targets [m/s]", above=0)
     lift: float = option(0.0, "largest change of the rod's target height [m]", least=0)
     radius: float = option(0.3, "of a region [m]", above=0)
     plan_radius: float = option(
@@ -50,9 +50,10 @@ class Clutter(Task):
     tolerance: float = option(1e-5, "where Newton's method stops while planning [N, N m]", above=0)
     when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
     weight: float = option(3e-8, "contact weight [J]", above=0)
-    friction: float = option(0.3, "Coulomb coefficient of everything", least=0)
+    friction: float = option(0.3, "Coulomb coefficient of the ground", least=0)
+    grip: float = option(0.0, "Coulomb coefficient between rod and objects and among objects", least=0)
     slip_speed: float = option(1e-2, "smoothing of friction [m/s]", above=0)
-    blend: float = option(1.0, "blending margin of the long-range model", above=0)
+    blend: float = option(0.5, "blending margin of the long-range model", above=0)
     area_weights: bool = option(True, "triangles of the long-range model weigh by their area: its far field has no ripples")
     range: float = option(0.0, "where contact begins in models of finite range [m]; 0: the model's default", least=0)
     stiffness: float = option(500.0, "of the rod's position drive [N/m]; critically damped for 1 kg", above=0)
@@ -133,7 +134,7 @@ def rod_scene(name: str, task: Clutter, *, height: float, yaw: float) -> ff.Scen
     """Ground and a rod at the origin."""
     scene = ff.Scene(name=name)
     scene.add_shape(0, name="ground", type="HalfSpace", friction=task.friction)
-    add_rod(scene, (0.0, 0.0, height), yaw, friction=task.friction, stiffness=task.stiffness)
+    add_rod(scene, (0.0, 0.0, height), yaw, friction=task.grip, stiffness=task.stiffness)
     return scene
 
 

@@ -35,6 +35,6 @@ class Gather(Clutter):
         names = [f"cube {k}" for k in range(self.objects)]
         for name, place, turn in zip(names, places, turns, strict=False):
             color = [0.85, 0.5, 0.25, 1.0]
-            add_cube(scene, name, place, turn, side=SIDE, friction=self.friction, color=color)
+            add_cube(scene, name, place, turn, side=SIDE, friction=self.grip, color=color)
         markers = [Marker("region", (0.0, 0.0, 2e-3), self.radius, flat=True)]
         return self._problem(scene, names, np.zeros((self.objects, 2)), (0, 1, 2, 3), markers)
