@@ -13,7 +13,7 @@ from farfield.tasks.horizon import RecedingHorizon
 from farfield.tasks.losses import ReachLoss
 from farfield.tasks.optimizers import Adam
 from farfield.tasks.parameterizations import DirectTargets
-from farfield.tasks.projections import Approach, Box, Leash, Sequential
+from farfield.tasks.projections import Approach, Box, Leash, Outside, Sequential
 from farfield.tasks.rod import add_rod
 from farfield.tasks.schedule import ActiveObject, AllObjects
 from farfield.tasks.task import Problem, Task, option
@@ -41,6 +41,7 @@ class Clutter(Task):
         "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
     )
     reach: float = option(0.4, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
+    margin: float = option(0.03, "the rod's targets stay this far outside of the regions [m]; negative: they need not")
     speed: float = option(2.5, "largest speed of the rod's targets [m/s]", above=0)
     lift: float = option(0.0, "largest change of the rod's target height [m]", least=0)
     radius: float = option(0.3, "of a region [m]", above=0)
@@ -81,6 +82,9 @@ class Clutter(Task):
         lower[height], upper[height] = base[0, 2] - self.lift, base[0, 2] + self.lift
         bounds = Box(lower, upper)
 
+        apart = self.radius + self.margin
+        regions = [Outside(place, apart, (0, 1)) for place in np.unique(targets, axis=0)] if self.margin >= 0 else []
+
         def near_the_active(state: ff.State):
             if schedule.active is None:
                 return bounds
@@ -88,7 +92,8 @@ class Clutter(Task):
             # At a constant speed the rod is this far behind its targets.
             start = np.asarray(state.q)[tool_place] + 2.0 / np.sqrt(self.stiffness) * np.asarray(state.v)[tool_dofs]
             stride = self.speed * self.dt
-            return Sequential(Approach(center, self.reach, (0, 1), start, stride), Leash(start, stride, (0, 1)), bounds)
+            disc = Approach(center, self.reach, (0, 1), start, stride)
+            return Sequential(disc, *regions, Leash(start, stride, (0, 1)), bounds)
 
         groups = [[0, 1]] if self.optimizer == "isotropic" else None
 

@@ -17,6 +17,7 @@ TASKS = {
     "push": "farfield.tasks.push:Push",
     "billiards": "farfield.tasks.billiards:Billiards",
     "gather": "farfield.tasks.gather:Gather",
+    "ant-push": "farfield.tasks.ant_push:AntPush",
 }
 
 # Name -> class with the interface of farfield.tasks.methods.Adjoint: same arguments, simulate, evaluate and roll.

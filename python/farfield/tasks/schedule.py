@@ -32,7 +32,7 @@ class AllObjects:
 
 class ActiveObject:
     """One object at a time: it keeps its turn until it is inside the loss's radius, then one that is outside follows,
-    the one whose pushing place, ``behind`` it as seen from its target [m], is nearest to the tool.
+    the one whose pushing place, ``behind`` it as seen from its target [m], is the shortest way from the tool, round its region.
 
     The active object and all that are inside weigh 1 in ``loss`` (an object inside costs nothing until a plan pushes it out), those that
     still wait weigh ``waiting``. After ``patience`` windows without arriving an object goes to the end of the queue.
@@ -84,11 +84,12 @@ class ActiveObject:
     def _next(self, places: np.ndarray, outside: np.ndarray, tool: np.ndarray) -> int | None:
         if not outside.any():
             return None
-        outward = places - self.loss.targets[:, :2]
-        size = np.linalg.norm(outward, axis=1, keepdims=True)
-        behind = places + self.behind * np.divide(outward, size, out=np.zeros(outward.shape), where=size > 0.0)
-        distance = np.linalg.norm(behind - tool, axis=1)
-        return int(np.lexsort((distance, self._turns, ~outside))[0])
+        way = np.empty(len(places))
+        for k, (place, target) in enumerate(zip(places, self.loss.targets[:, :2], strict=True)):
+            size = max(float(np.linalg.norm(place - target)), 1e-12)
+            behind = place + self.behind / size * (place - target)
+            way[k] = way_around(tool - target, behind - target, self.loss.radius)
+        return int(np.lexsort((way, self._turns, ~outside))[0])
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything that later windows depend on."""
@@ -102,3 +103,16 @@ class ActiveObject:
         self.active = None if active < 0 else active
         self._turns, self._waited = np.array(state["turns"]), int(state["waited"])
         self.loss.weights = np.array(state["weights"])
+
+
+def way_around(start: np.ndarray, end: np.ndarray, radius: float) -> float:
+    """Length of a way between two places that goes along a circle around the origin where the straight one would cross it [m]."""
+    straight = end - start
+    length = float(np.linalg.norm(straight))
+    along = -float(start @ straight) / max(length**2, 1e-24)
+    nearest = start + min(max(along, 0.0), 1.0) * straight
+    if float(np.linalg.norm(nearest)) >= radius:
+        return length
+    a, b = float(np.linalg.norm(start)), float(np.linalg.norm(end))
+    turn = np.arccos(np.clip(float(start @ end) / max(a * b, 1e-24), -1.0, 1.0))
+    return abs(a - radius) + abs(b - radius) + radius * float(turn)
