@@ -42,7 +42,7 @@ class AntPush(Task):
     waves: int = option(4, "sine waves per drive", above=0)
     amplitude: float = option(0.02, "of every wave at the start [rad]", least=0)
     largest: float = option(0.5, "largest amplitude of a wave [rad]", above=0)
-    radius: float = option(0.05, "the loss is zero within this distance of the target [m]", above=0)
+    radius: float = option(0.1, "the loss is zero within this distance of the target [m]", above=0)
     when: str = option("end", "loss at the last state or over the whole motion", choices=("sum", "end"))
     share: float = option(0.2, "success: the loss at the end is at most this part of the first one", above=0)
     weight: float = option(1e-8, "contact weight [J]", above=0)

@@ -14,7 +14,7 @@ from farfield.tasks.losses import ReachLoss
 from farfield.tasks.optimizers import Adam
 from farfield.tasks.parameterizations import DirectTargets
 from farfield.tasks.projections import Approach, Box, Leash, Outside, Sequential
-from farfield.tasks.rod import add_rod
+from farfield.tasks.rod import ROD_HALF, add_rod
 from farfield.tasks.schedule import ActiveObject, AllObjects
 from farfield.tasks.task import Problem, Task, option
 from farfield.viewer.recording import Marker
@@ -33,20 +33,20 @@ class Clutter(Task):
     iterations: int = option(4, "optimiser iterations per window at most", above=0)
     stride: int = option(1, "time steps applied of every window", above=0)
     dt: float = option(0.04, "time step [s]", above=0)
-    learning_rate: float = option(2e-2, "of Adam [m, rad]", above=0)
+    learning_rate: float = option(3e-2, "of Adam [m, rad]", above=0)
     loss: str = option("active", "one object at a time, or the sum over all", choices=("active", "sum"))
     waiting: float = option(0.0, "weight in the loss of objects whose turn has not come", least=0)
-    patience: int = option(60, "windows after which an object that has not arrived gives way to others", above=0)
+    patience: int = option(25, "windows after which an object that has not arrived gives way to others", above=0)
     optimizer: str = option(
         "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
     )
     reach: float = option(0.4, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
-    margin: float = option(0.03, "the rod's targets stay this far outside of the regions [m]; negative: they need not")
+    margin: float = option(-0.02, "the rod's targets stay this far outside of the active object's region [m]")
     speed: float = option(2.5, "largest speed of the rod's targets [m/s]", above=0)
     lift: float = option(0.0, "largest change of the rod's target height [m]", least=0)
-    radius: float = option(0.3, "of a region [m]", above=0)
+    radius: float = option(0.35, "of a region [m]", above=0)
     plan_radius: float = option(
-        0.27, "the loss of an object is zero within this distance of its region's centre [m]", above=0
+        0.32, "the loss of an object is zero within this distance of its region's centre [m]", above=0
     )
     tolerance: float = option(1e-5, "where Newton's method stops while planning [N, N m]", above=0)
     when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
@@ -83,7 +83,6 @@ class Clutter(Task):
         bounds = Box(lower, upper)
 
         apart = self.radius + self.margin
-        regions = [Outside(place, apart, (0, 1)) for place in np.unique(targets, axis=0)] if self.margin >= 0 else []
 
         def near_the_active(state: ff.State):
             if schedule.active is None:
@@ -92,8 +91,12 @@ class Clutter(Task):
             # At a constant speed the rod is this far behind its targets.
             start = np.asarray(state.q)[tool_place] + 2.0 / np.sqrt(self.stiffness) * np.asarray(state.v)[tool_dofs]
             stride = self.speed * self.dt
-            disc = Approach(center, self.reach, (0, 1), start, stride)
-            return Sequential(disc, *regions, Leash(start, stride, (0, 1)), bounds)
+            return Sequential(
+                Approach(center, self.reach, (0, 1), start, stride),
+                Outside(targets[schedule.active], apart, (0, 1)),
+                Leash(start, stride, (0, 1)),
+                bounds,
+            )
 
         groups = [[0, 1]] if self.optimizer == "isotropic" else None
 
@@ -135,11 +138,11 @@ class Clutter(Task):
         return {name: {"slip_speed": self.slip_speed, **options} for name, options in own.items()}
 
 
-def rod_scene(name: str, task: Clutter, *, height: float, yaw: float) -> ff.Scene:
-    """Ground and a rod at the origin."""
+def rod_scene(name: str, task: Clutter, *, place: Sequence[float], yaw: float, half=ROD_HALF) -> ff.Scene:
+    """Ground and a rod."""
     scene = ff.Scene(name=name)
     scene.add_shape(0, name="ground", type="HalfSpace", friction=task.friction)
-    add_rod(scene, (0.0, 0.0, height), yaw, friction=task.grip, stiffness=task.stiffness)
+    add_rod(scene, place, yaw, friction=task.grip, stiffness=task.stiffness, half=half)
     return scene
 
 

@@ -17,6 +17,8 @@ TASKS = {
     "push": "farfield.tasks.push:Push",
     "billiards": "farfield.tasks.billiards:Billiards",
     "gather": "farfield.tasks.gather:Gather",
+    "gather-bunny": "farfield.tasks.gather_bunny:GatherBunny",
+    "sort": "farfield.tasks.sort:Sort",
     "ant-push": "farfield.tasks.ant_push:AntPush",
 }
 

@@ -13,7 +13,13 @@ COORDINATES = ("x", "y", "z", "yaw", "pitch", "roll")  # controls 0 to 5
 
 
 def add_rod(
-    scene: ff.Scene, position: Sequence[float], yaw: float, *, friction: float, stiffness: float, density: float = 500.0
+    scene: ff.Scene,
+    position: Sequence[float],
+    yaw: float,
+    *,
+    friction: float,
+    stiffness: float,
+    half: Sequence[float] = ROD_HALF,
 ) -> None:
     """A body "rod", its length across the direction ``yaw`` [rad]; it may not touch the world either."""
     half_turn = 0.5 * yaw
@@ -36,6 +42,6 @@ def add_rod(
             kp, kd = 0.02 * stiffness, 3.0 * math.sqrt(0.02 * stiffness * 0.01)
         scene.add_actuator(name=f"rod_{name}", type="Pd", joint=f"rod_{name}", kp=kp, kd=kd, velocity_input=False)
     scene.add_shape(
-        "rod", name="rod", type="Box", size=ROD_HALF, density=density, friction=friction, color=[0.2, 0.45, 0.75, 1.0]
+        "rod", name="rod", type="Box", size=half, density=500.0, friction=friction, color=[0.2, 0.45, 0.75, 1.0]
     )
     scene.include("world", "rod")
