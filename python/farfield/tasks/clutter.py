@@ -35,7 +35,7 @@ class Clutter(Task):
     dt: float = option(0.04, "time step [s]", above=0)
     learning_rate: float = option(3e-2, "of Adam [m, rad]", above=0)
     loss: str = option("active", "one object at a time, or the sum over all", choices=("active", "sum"))
-    waiting: float = option(0.0, "weight in the loss of objects whose turn has not come", least=0)
+    waiting: float = option(1.0, "weight in the loss of objects that are pushed away while they wait for their turn", least=0)
     patience: int = option(25, "windows after which an object that has not arrived gives way to others", above=0)
     optimizer: str = option(
         "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
@@ -55,7 +55,9 @@ class Clutter(Task):
     grip: float = option(0.0, "Coulomb coefficient between rod and objects and among objects", least=0)
     slip_speed: float = option(1e-2, "smoothing of friction [m/s]", above=0)
     blend: float = option(0.5, "blending margin of the long-range model", above=0)
-    area_weights: bool = option(True, "triangles of the long-range model weigh by their area: its far field has no ripples")
+    area_weights: bool = option(
+        True, "triangles of the long-range model weigh by their area: its far field has no ripples"
+    )
     range: float = option(0.0, "where contact begins in models of finite range [m]; 0: the model's default", least=0)
     stiffness: float = option(500.0, "of the rod's position drive [N/m]; critically damped for 1 kg", above=0)
     share: float = option(0.8, "success: this share of the objects ends in its region", above=0)
@@ -122,6 +124,7 @@ class Clutter(Task):
                 "inside": inside(trajectory),
                 "objects": len(names),
                 "share": inside(trajectory) / len(names),
+                "summed_loss": _summed(judge, trajectory),
             },
             dt=self.dt,
             tolerance=self.tolerance,
@@ -136,6 +139,11 @@ class Clutter(Task):
         far = {"blend": [self.blend], "area_weights": self.area_weights}
         own = {"longrange": far, "polyhedral": near, "ipc": near, "ipc-global": {}}
         return {name: {"slip_speed": self.slip_speed, **options} for name, options in own.items()}
+
+
+def _summed(judge: ReachLoss, trajectory: ff.Trajectory) -> float:
+    """The loss of [LongRange2026, A.6.2] over all objects at the last state [m^2]."""
+    return float(np.maximum(judge.distances(trajectory)[-1] ** 2 - judge.radius**2, 0.0).sum())
 
 
 def rod_scene(name: str, task: Clutter, *, place: Sequence[float], yaw: float, half=ROD_HALF) -> ff.Scene:

@@ -34,8 +34,9 @@ class ActiveObject:
     """One object at a time: it keeps its turn until it is inside the loss's radius, then one that is outside follows,
     the one whose pushing place, ``behind`` it as seen from its target [m], is the shortest way from the tool, round its region.
 
-    The active object and all that are inside weigh 1 in ``loss`` (an object inside costs nothing until a plan pushes it out), those that
-    still wait weigh ``waiting``. After ``patience`` windows without arriving an object goes to the end of the queue.
+    The active object and all that are inside weigh 1 in ``loss`` (an object inside costs nothing until a plan pushes it out). Those that
+    still wait weigh ``waiting``, and cost nothing until they are pushed away from their target by more than ``slack`` [m] within
+    the turn. After ``patience`` windows without arriving an object goes to the end of the queue.
     ``joints``: free joints of the loss's bodies, in their order. ``tool``: names of the tool's x and y slides.
     """
 
@@ -46,7 +47,8 @@ class ActiveObject:
         joints: Sequence[str],
         tool: tuple[str, str],
         *,
-        waiting: float = 0.0,
+        waiting: float = 1.0,
+        slack: float = 0.05,
         behind: float = 0.2,
         patience: int = 60,
     ) -> None:
@@ -54,7 +56,7 @@ class ActiveObject:
             raise ValueError(f"ActiveObject: {len(joints)} joints for {len(loss.bodies)} bodies of the loss")
         if patience < 1:
             raise ValueError(f"ActiveObject: patience {patience}, expected >= 1 windows")
-        self.behind = float(behind)
+        self.behind, self.slack = float(behind), float(slack)
         self.loss, self.waiting, self.patience = loss, float(waiting), int(patience)
         self._columns = np.array([[model.joint_q(name).start, model.joint_q(name).start + 1] for name in joints])
         self._tool = [model.joint_q(name).start for name in tool]
@@ -69,7 +71,8 @@ class ActiveObject:
     def begin(self, state: ff.State) -> None:
         """Choose the object of the window that starts here, and set the weights of the loss."""
         places = self.places(state)
-        outside = np.linalg.norm(places - self.loss.targets[:, :2], axis=1) > self.loss.radius
+        away = np.linalg.norm(places - self.loss.targets[:, :2], axis=1)
+        outside = away > self.loss.radius
         self._waited += 1
         if self.active is not None and outside[self.active] and self._waited >= self.patience:
             self._turns[self.active] += 1
@@ -77,9 +80,11 @@ class ActiveObject:
         if self.active is None or not outside[self.active]:
             self.active = self._next(places, outside, np.asarray(state.q)[self._tool])
             self._waited = 0
+            self.loss.limits = np.where(outside, away + self.slack, self.loss.radius)
         self.loss.weights = np.where(outside, self.waiting, 1.0)
         if self.active is not None:
             self.loss.weights[self.active] = 1.0
+            self.loss.limits[self.active] = self.loss.radius
 
     def _next(self, places: np.ndarray, outside: np.ndarray, tool: np.ndarray) -> int | None:
         if not outside.any():
@@ -95,14 +100,14 @@ class ActiveObject:
         """Everything that later windows depend on."""
         active = -1 if self.active is None else self.active
         counts = {"active": np.array(active), "turns": self._turns.copy(), "waited": np.array(self._waited)}
-        return {**counts, "weights": self.loss.weights.copy()}
+        return {**counts, "weights": self.loss.weights.copy(), "limits": self.loss.limits.copy()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Takes up a state."""
         active = int(state["active"])
         self.active = None if active < 0 else active
         self._turns, self._waited = np.array(state["turns"]), int(state["waited"])
-        self.loss.weights = np.array(state["weights"])
+        self.loss.weights, self.loss.limits = np.array(state["weights"]), np.array(state["limits"])
 
 
 def way_around(start: np.ndarray, end: np.ndarray, radius: float) -> float:
