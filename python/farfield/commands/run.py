@@ -112,6 +112,8 @@ def _print_summary(result: dict, current) -> None:
     table.add_row("result", f"stuck: {result['stuck']}" if result["stuck"] else state)
     if "distance" in result:
         table.add_row("distance", f"{result['distance']:.4f} m from the target at the last frame")
+    if "inside" in result:
+        table.add_row("objects", f"{result['inside']} of {result['objects']} in their region at the last frame")
     if result["loss_initial"] is not None:
         table.add_row("loss", f"{result['loss_initial']:.4g} at the start, {result['loss_final']:.4g} at the end")
     certificate = "every step converged, no intersections" if result["certified"] else "NOT certified"

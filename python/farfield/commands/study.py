@@ -74,7 +74,7 @@ def _print_table(summary: dict, folder: Path) -> None:
 
     title = f"{summary['task']}: {summary['successes']} of {summary['seeds']} seeds"
     table = Table(title=title, title_justify="left")
-    extra = [key for key in ("distance",) if key in summary["results"][0]]
+    extra = [key for key in ("distance", "loss_share", "inside", "objects") if key in summary["results"][0]]
     for column in (
         "seed",
         "success",
@@ -92,7 +92,7 @@ def _print_table(summary: dict, folder: Path) -> None:
         table.add_row(
             str(result["seed"]),
             "yes" if result["success"] else "no",
-            *(f"{result[key]:.4f}" for key in extra),
+            *(f"{result[key]:.4g}" for key in extra),
             "yes" if result["certified"] else "no",
             gap,
             str(result["iterations"]),

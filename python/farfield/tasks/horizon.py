@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receding horizon: optimise a window of steps, apply its first control, move the window on by one step.
+"""Receding horizon: optimise a window of steps, apply its first controls, move the window on.
 
 The next window starts from the shifted controls of the last one, its last row repeated, and its first rollout from the shifted
 velocities of the last rollout. The optimiser forgets between windows.
@@ -7,6 +7,7 @@ velocities of the last rollout. The optimiser forgets between windows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 import farfield as ff
 from farfield.tasks.projections import Projection
+from farfield.tasks.schedule import AllObjects
 from farfield.tasks.task import Stuck
 
 
@@ -22,7 +24,8 @@ class RecedingHorizon:
 
     frames: steps to apply. iterations: optimiser iterations per window at most; first_iterations: of the first window. A window
     ends early when its loss or its whole gradient is zero, as nothing more will change. projection: first state of a window -> the set its unknowns stay in.
-    final_tolerance: Newton stop of the steps that are applied [N, N m].
+    final_tolerance: Newton stop of the steps that are applied [N, N m]. stride: steps applied of each window.
+    schedule: changes what is asked for from window to window (`farfield.tasks.schedule`).
     """
 
     def __init__(
@@ -35,12 +38,17 @@ class RecedingHorizon:
         first_iterations: int | None = None,
         projection: Callable[[ff.State], Projection] | None = None,
         final_tolerance: float = 1e-8,
+        stride: int = 1,
+        schedule: Any = None,
     ) -> None:
+        if not 1 <= stride <= len(objective.parameterization.initial()):
+            raise ValueError(f"RecedingHorizon: stride {stride}, expected 1 up to the steps of a window")
         self.objective, self.optimizer, self.projection = objective, optimizer, projection
         self.frames, self.iterations = frames, iterations
         self.first_iterations = iterations if first_iterations is None else first_iterations
         self.final_tolerance = final_tolerance
-        self.total = self.first_iterations + (frames - 1) * iterations
+        self.stride, self.schedule = stride, AllObjects() if schedule is None else schedule
+        self.total = self.first_iterations + (math.ceil(frames / stride) - 1) * iterations
         self.done = False
         self._x = objective.parameterization.initial()
         self._good: np.ndarray | None = None  # the last unknowns whose rollout converged, and its velocities
@@ -56,8 +64,10 @@ class RecedingHorizon:
         return len(self._controls)
 
     def advance(self) -> dict[str, Any]:
-        """One iteration of the current window; after its last one the first control is applied."""
+        """One iteration of the current window; after its last one the first controls are applied."""
         self.objective.state = ff.State(q=self._q[-1], v=self._v[-1])
+        if self._iteration == 0:
+            self.schedule.begin(self.objective.state)
         self.objective.guess = self._guess
         (here,) = self.objective.evaluate([self._x])
         row = {
@@ -78,14 +88,20 @@ class RecedingHorizon:
         else:
             self._good, self._guess = self._x, np.array(here.trajectory.v[1:])
             if moving:
-                self._x = self.optimizer.step(self._x, here.gradient)
-                if self.projection is not None:
-                    self._x = self.projection(self.objective.state).project(self._x)
+                self._improve(here.gradient)
         limit = self.iterations if self._controls else self.first_iterations
         if not moving or self._iteration >= limit:
-            row["steps"] += 1
-            self._apply()
+            row["steps"] += self._apply()
         return row
+
+    def _improve(self, gradient: np.ndarray) -> None:
+        if self.projection is None:
+            self._x = self.optimizer.step(self._x, gradient)
+            return
+        place = self.projection(self.objective.state)
+        if hasattr(place, "along"):
+            gradient = place.along(self._x, gradient)
+        self._x = place.project(self.optimizer.step(self._x, gradient))
 
     def _step_back(self, trajectory: ff.Trajectory) -> None:
         """Half the way back to the last controls whose rollout converged."""
@@ -94,25 +110,31 @@ class RecedingHorizon:
         self._x = 0.5 * (self._x + self._good)
         self.optimizer.reset()
 
-    def _apply(self) -> None:
-        """Take the first step of the window and move the window on."""
-        for x in (self._x, self._good):  # the last iterate has not been rolled out yet
-            control = self.objective.parameterization.decode(x)["controls"][:1]
-            step = self.objective.roll({"controls": control}, tolerance=self.final_tolerance)
-            if step.converged:
+    def _apply(self) -> int:
+        """Take the first steps of the window and move the window on; how many steps."""
+        count = min(self.stride, self.frames - self.frame)
+        # The last iterate has not been rolled out yet, and what was has met a looser tolerance.
+        plans = [self.objective.parameterization.decode(x)["controls"][:count] for x in (self._x, self._good)]
+        if self._controls:
+            plans.append(np.tile(self._controls[-1], (count, 1)))
+        for controls in plans:
+            steps = self.objective.roll({"controls": controls}, tolerance=self.final_tolerance)
+            if steps.converged:
                 break
         else:
-            raise Stuck(f"frame {self.frame}: the step ended with '{_end(step)}'")
-        self._q.append(np.array(step.q[-1]))
-        self._v.append(np.array(step.v[-1]))
-        self._controls.append(control[0])
-        self._min_gap = min(self._min_gap, step.min_gap)
+            raise Stuck(f"frame {self.frame}: the step ended with '{_end(steps)}'")
+        self._q.extend(np.array(steps.q[1:]))
+        self._v.extend(np.array(steps.v[1:]))
+        self._controls.extend(controls)
+        self._min_gap = min(self._min_gap, steps.min_gap)
         self._x, self._good, self._guess = (
-            np.concatenate([rows[1:], rows[-1:]]) for rows in (self._x, self._good, self._guess)
+            np.concatenate([rows[count:], np.repeat(rows[-1:], count, axis=0)])
+            for rows in (self._x, self._good, self._guess)
         )
         self._iteration = 0
         self.optimizer.reset()
         self.done = self.frame >= self.frames
+        return count
 
     def inputs(self) -> dict[str, np.ndarray]:
         """The controls applied so far and the state they start from."""
@@ -139,6 +161,7 @@ class RecedingHorizon:
             "controls": self._applied(),
             "min_gap": np.array(self._min_gap),
             **{f"optimizer.{key}": value for key, value in self.optimizer.state().items()},
+            **{f"schedule.{key}": value for key, value in self.schedule.state().items()},
         }
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
@@ -148,8 +171,8 @@ class RecedingHorizon:
         self._iteration = int(state["iteration"])
         self._q, self._v, self._controls = list(state["q"]), list(state["v"]), list(state["controls"])
         self._min_gap = float(state["min_gap"])
-        prefix = "optimizer."
-        self.optimizer.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
+        for prefix, part in (("optimizer.", self.optimizer), ("schedule.", self.schedule)):
+            part.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
         self.done = self.frame >= self.frames
 
 

@@ -56,11 +56,14 @@ class ReachLoss:
         if self.weights.shape != (len(self.bodies),):
             raise ValueError(f"ReachLoss: {self.weights.size} weights for {len(self.bodies)} bodies")
         self.radius, self.when = float(radius), when
+        self.limits = np.full(
+            len(self.bodies), self.radius
+        )  #: radius of every body in the loss; a schedule may widen it [m]
 
     def __call__(self, trajectory: ff.Trajectory) -> tuple[float, np.ndarray]:
         """The loss, and dL/dpose of shape (steps + 1, num_bodies, 6)."""
         index, offset, arms = self._offsets(trajectory)
-        excess = (offset**2).sum(axis=2) - self.radius**2
+        excess = (offset**2).sum(axis=2) - self.limits**2
         active = np.where(excess > 0.0, self.weights, 0.0)
         if self.when == "sum":
             active[0] = 0.0

@@ -58,6 +58,60 @@ class Outside:
         return _onto(x, self, offset, np.where(distance > 0.0, distance, 1.0), distance < self.radius)
 
 
+class Approach:
+    """A disc that is out of reach: row t may be outside of it, by what is left of the way from ``start`` after t + 1 strides.
+
+    |x_t[axes] - center| <= max(radius, |start - center| - (t + 1) stride). Coming from far away is then a walk and not a jump.
+    """
+
+    def __init__(
+        self, center: Sequence[float], radius: float, axes: Sequence[int], start: Sequence[float], stride: float
+    ) -> None:
+        self.center, self.radius, self.axes = _round_set("Approach", center, radius, axes)
+        if not stride > 0.0:
+            raise ValueError(f"Approach: stride {stride}, expected > 0")
+        self.away, self.stride = float(np.linalg.norm(np.asarray(start) - self.center)), float(stride)
+
+    def project(self, x: np.ndarray) -> np.ndarray:
+        """The nearest point of the disc of each row."""
+        left = self.away - self.stride * np.arange(1, len(x) + 1)
+        limits = np.maximum(self.radius, left)[:, None]
+        offset, distance = _offset(x, self.center, self.axes)
+        result = np.array(x, dtype=float)
+        scale = np.divide(limits, distance, out=np.ones(distance.shape), where=distance > limits)
+        result[..., self.axes] = np.where(distance > limits, self.center + scale * offset, result[..., self.axes])
+        return result
+
+    def along(self, x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """The gradient without what would lead out of the disc, in rows on its rim: normalised steps then go along the rim at full length."""
+        offset, distance = _offset(x, self.center, self.axes)
+        normal = np.divide(offset, distance, out=np.zeros(offset.shape), where=distance > 0.0)
+        outward = -(gradient[..., self.axes] * normal).sum(axis=-1, keepdims=True)
+        blocked = (outward > 0.0) & (distance >= self.radius * (1.0 - 1e-9))
+        result = np.array(gradient, dtype=float)
+        result[..., self.axes] += np.where(blocked, outward, 0.0) * normal
+        return result
+
+
+class Leash:
+    """|x_t[axes] - x_(t-1)[axes]| <= stride, with ``start`` before the first row: a largest speed. Rows are shortened one after the other."""
+
+    def __init__(self, start: Sequence[float], stride: float, axes: Sequence[int]) -> None:
+        self.start, self.stride, self.axes = _round_set("Leash", start, stride, axes)
+
+    def project(self, x: np.ndarray) -> np.ndarray:
+        """x with every row near enough to the one before."""
+        result = np.array(x, dtype=float)
+        last = self.start
+        for row in result:
+            way = row[self.axes] - last
+            length = float(np.sqrt(way @ way))
+            if length > self.stride:
+                row[self.axes] = last + (self.stride / length) * way
+            last = row[self.axes]
+        return result
+
+
 class Sequential:
     """One projection after the other; a projection into the intersection where the sets do not compete for coordinates."""
 
@@ -69,6 +123,13 @@ class Sequential:
         for each in self.sets:
             x = each.project(x)
         return x
+
+    def along(self, x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """The gradient without what the sets that know of it would take away again."""
+        for each in self.sets:
+            if hasattr(each, "along"):
+                gradient = each.along(x, gradient)
+        return gradient
 
 
 def _round_set(who: str, center, radius: float, axes: Sequence[int]) -> tuple[np.ndarray, float, list[int]]:

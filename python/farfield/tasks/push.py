@@ -18,14 +18,13 @@ from farfield.tasks.losses import ReachLoss
 from farfield.tasks.optimizers import Adam
 from farfield.tasks.parameterizations import DirectTargets
 from farfield.tasks.projections import Box, Disc, Sequential
+from farfield.tasks.rod import add_rod
 from farfield.tasks.starts import KNOTS, curve
 from farfield.tasks.task import Problem, Task, option
 from farfield.viewer.recording import Marker
 
 BOX_SIDE = 0.4  # [m]
-ROD_HALF = (0.03, 0.15, 0.03)  # [m]
 ROD_HEIGHT = 0.2  # [m]
-COORDINATES = ("x", "y", "z", "yaw", "pitch", "roll")
 
 
 @dataclass(frozen=True)
@@ -125,31 +124,11 @@ class Push(Task):
 
 
 def scene(heading: float, friction: float, stiffness: float) -> ff.Scene:
-    """A rod at `heading` [rad] seen from the box, across the line between them, with six position drives in world coordinates."""
+    """A rod at `heading` [rad] seen from the box, across the line between them."""
     scene = ff.Scene(name="push")
     scene.add_shape(0, name="ground", type="HalfSpace", friction=friction)
-    place = {"x": 0.4 * math.cos(heading), "y": 0.4 * math.sin(heading), "z": ROD_HEIGHT, "yaw": heading}
-    half_turn = 0.5 * heading
-    scene.add_body(
-        name="rod",
-        position=[place["x"], place["y"], place["z"]],
-        orientation=[math.cos(half_turn), 0.0, 0.0, math.sin(half_turn)],
-    )
-    cosine, sine = math.cos(heading), math.sin(heading)
-    world_axes = {"x": [cosine, -sine, 0.0], "y": [sine, cosine, 0.0]}  # in the rod's turned frame
-    turn_axes = {"z": [0, 0, 1], "yaw": [0, 0, 1], "pitch": [0, 1, 0], "roll": [1, 0, 0]}
-    for name in COORDINATES:
-        axis = world_axes.get(name) or turn_axes[name]
-        kind = "Slide" if name in "xyz" else "Hinge"
-        scene.add_joint("rod", name=f"rod_{name}", type=kind, axis=axis, reference=place.get(name, 0.0))
-        # Critically damped for a mass of 1 kg and an inertia of 0.01 kg m^2, a little more than the rod has.
-        kp, kd = stiffness, 2.0 * math.sqrt(stiffness)
-        if kind == "Hinge":
-            kp, kd = 0.02 * stiffness, 3.0 * math.sqrt(0.02 * stiffness * 0.01)
-        scene.add_actuator(name=f"rod_{name}", type="Pd", joint=f"rod_{name}", kp=kp, kd=kd, velocity_input=False)
-    scene.add_shape(
-        "rod", name="rod", type="Box", size=ROD_HALF, density=500.0, friction=friction, color=[0.2, 0.45, 0.75, 1.0]
-    )
+    place = [0.4 * math.cos(heading), 0.4 * math.sin(heading), ROD_HEIGHT]
+    add_rod(scene, place, heading, friction=friction, stiffness=stiffness)
     scene.add_body(name="box", position=[0.0, 0.0, 0.5 * BOX_SIDE + 1e-3])
     scene.add_joint("box", name="box", type="Free")
     scene.add_shape(
@@ -161,5 +140,4 @@ def scene(heading: float, friction: float, stiffness: float) -> ff.Scene:
         friction=friction,
         color=[0.85, 0.5, 0.25, 1.0],
     )
-    scene.include("world", "rod")
     return scene

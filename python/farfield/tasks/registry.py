@@ -16,6 +16,10 @@ from farfield.tasks.task import Task
 TASKS = {
     "push": "farfield.tasks.push:Push",
     "billiards": "farfield.tasks.billiards:Billiards",
+    "gather": "farfield.tasks.gather:Gather",
+    "gather-bunny": "farfield.tasks.gather_bunny:GatherBunny",
+    "sort": "farfield.tasks.sort:Sort",
+    "ant-push": "farfield.tasks.ant_push:AntPush",
 }
 
 # Name -> class with the interface of farfield.tasks.methods.Adjoint: same arguments, simulate, evaluate and roll. An engine or a method

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many objects and one rod: what gather, sort and gather-bunny share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import farfield as ff
+from farfield.tasks.horizon import RecedingHorizon
+from farfield.tasks.losses import ReachLoss
+from farfield.tasks.optimizers import Adam
+from farfield.tasks.parameterizations import DirectTargets
+from farfield.tasks.projections import Approach, Box, Leash, Outside, Sequential
+from farfield.tasks.rod import ROD_HALF, add_rod
+from farfield.tasks.schedule import ActiveObject, AllObjects
+from farfield.tasks.task import Problem, Task, option
+from farfield.viewer.recording import Marker
+
+BOX_PAIRS = 12 * 12  # triangle pairs of two boxes: what their shares have to be multiplied by to add up to the same
+REST_GAP = 1e-3  # between the ground and what lies on it at the start [m]
+
+
+@dataclass(frozen=True)
+class Clutter(Task):
+    """Objects that a rod has to bring to their regions."""
+
+    objects: int = option(10, "how many", above=0)
+    frames: int = option(300, "time steps of the motion", above=0)
+    horizon: int = option(32, "time steps looked ahead", above=0)
+    iterations: int = option(4, "optimiser iterations per window at most", above=0)
+    stride: int = option(1, "time steps applied of every window", above=0)
+    dt: float = option(0.04, "time step [s]", above=0)
+    learning_rate: float = option(3e-2, "of Adam [m, rad]", above=0)
+    loss: str = option("active", "one object at a time, or the sum over all", choices=("active", "sum"))
+    waiting: float = option(
+        1.0, "weight in the loss of objects that are pushed away while they wait for their turn", least=0
+    )
+    patience: int = option(25, "windows after which an object that has not arrived gives way to others", above=0)
+    optimizer: str = option(
+        "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
+    )
+    reach: float = option(0.4, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
+    margin: float = option(-0.02, "the rod's targets stay this far outside of the active object's region [m]")
+    speed: float = option(2.5, "largest speed of the rod's targets [m/s]", above=0)
+    lift: float = option(0.0, "largest change of the rod's target height [m]", least=0)
+    radius: float = option(0.35, "of a region [m]", above=0)
+    plan_radius: float = option(
+        0.32, "the loss of an object is zero within this distance of its region's centre [m]", above=0
+    )
+    tolerance: float = option(1e-5, "where Newton's method stops while planning [N, N m]", above=0)
+    when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
+    weight: float = option(3e-8, "contact weight [J]", above=0)
+    friction: float = option(0.3, "Coulomb coefficient of the ground", least=0)
+    grip: float = option(0.0, "Coulomb coefficient between rod and objects and among objects", least=0)
+    slip_speed: float = option(1e-2, "smoothing of friction [m/s]", above=0)
+    blend: float = option(0.5, "blending margin of the long-range model", above=0)
+    area_weights: bool = option(
+        True, "triangles of the long-range model weigh by their area: its far field has no ripples"
+    )
+    range: float = option(0.0, "where contact begins in models of finite range [m]; 0: the model's default", least=0)
+    stiffness: float = option(500.0, "of the rod's position drive [N/m]; critically damped for 1 kg", above=0)
+    share: float = option(0.8, "success: this share of the objects ends in its region", above=0)
+
+    def _problem(
+        self, scene: ff.Scene, names: Sequence[str], targets: np.ndarray, channels: Sequence[int], markers: list[Marker]
+    ) -> Problem:
+        """The problem of a scene with a rod and free bodies ``names``, whose free joints have the same names."""
+        model = ff.build_model(scene)
+        parameters = model.default_parameters()
+        parameters.weight = self.weight * (BOX_PAIRS if self.area_weights else 1)
+        base = np.tile(model.default_control(), (self.horizon, 1))
+        loss = ReachLoss(names, targets, self.plan_radius, when=self.when)
+        judge = ReachLoss(names, targets, self.radius)
+        if self.loss == "active":
+            tool = ("rod_x", "rod_y")
+            schedule = ActiveObject(loss, model, names, tool, waiting=self.waiting, patience=self.patience)
+        else:
+            schedule = AllObjects()
+        tool_place = [model.joint_q("rod_x").start, model.joint_q("rod_y").start]
+        tool_dofs = [model.joint_dofs("rod_x").start, model.joint_dofs("rod_y").start]
+        lower, upper = np.full(len(channels), -np.inf), np.full(len(channels), np.inf)
+        height = list(channels).index(2)
+        lower[height], upper[height] = base[0, 2] - self.lift, base[0, 2] + self.lift
+        bounds = Box(lower, upper)
+
+        apart = self.radius + self.margin
+
+        def near_the_active(state: ff.State):
+            if schedule.active is None:
+                return bounds
+            center = schedule.places(state)[schedule.active]
+            # At a constant speed the rod is this far behind its targets.
+            start = np.asarray(state.q)[tool_place] + 2.0 / np.sqrt(self.stiffness) * np.asarray(state.v)[tool_dofs]
+            stride = self.speed * self.dt
+            return Sequential(
+                Approach(center, self.reach, (0, 1), start, stride),
+                Outside(targets[schedule.active], apart, (0, 1)),
+                Leash(start, stride, (0, 1)),
+                bounds,
+            )
+
+        groups = [[0, 1]] if self.optimizer == "isotropic" else None
+
+        def inside(trajectory: ff.Trajectory) -> int:
+            return int((judge.distances(trajectory)[-1] <= self.radius).sum())
+
+        return Problem(
+            model=model,
+            parameters=parameters,
+            parameterization=DirectTargets(base, channels),
+            loss=loss,
+            driver=lambda objective: RecedingHorizon(
+                objective,
+                Adam(self.learning_rate, groups=groups),
+                frames=self.frames,
+                iterations=self.iterations,
+                stride=self.stride,
+                projection=near_the_active,
+                schedule=schedule,
+            ),
+            success=lambda trajectory: inside(trajectory) >= self.share * len(names),
+            report=lambda trajectory: {
+                "inside": inside(trajectory),
+                "objects": len(names),
+                "share": inside(trajectory) / len(names),
+                "summed_loss": _summed(judge, trajectory),
+            },
+            dt=self.dt,
+            tolerance=self.tolerance,
+            contact_options=self._contact_options(),
+            markers=markers,
+            trails=["rod"],
+            probe="rod",
+        )
+
+    def _contact_options(self) -> dict[str, dict]:
+        near = {"range": self.range} if self.range > 0 else {}
+        far = {"blend": [self.blend], "area_weights": self.area_weights}
+        own = {"longrange": far, "polyhedral": near, "ipc": near, "ipc-global": {}}
+        return {name: {"slip_speed": self.slip_speed, **options} for name, options in own.items()}
+
+
+def _summed(judge: ReachLoss, trajectory: ff.Trajectory) -> float:
+    """The loss of [LongRange2026, A.6.2] over all objects at the last state [m^2]."""
+    return float(np.maximum(judge.distances(trajectory)[-1] ** 2 - judge.radius**2, 0.0).sum())
+
+
+def rod_scene(name: str, task: Clutter, *, place: Sequence[float], yaw: float, half=ROD_HALF) -> ff.Scene:
+    """Ground and a rod."""
+    scene = ff.Scene(name=name)
+    scene.add_shape(0, name="ground", type="HalfSpace", friction=task.friction)
+    add_rod(scene, place, yaw, friction=task.grip, stiffness=task.stiffness, half=half)
+    return scene
+
+
+def add_cube(scene: ff.Scene, name: str, place, yaw: float, *, side: float, friction: float, color) -> None:
+    """A free cube of 100 kg/m^3 on the ground."""
+    scene.add_body(
+        name=name,
+        position=[place[0], place[1], 0.5 * side + REST_GAP],
+        orientation=[np.cos(0.5 * yaw), 0.0, 0.0, np.sin(0.5 * yaw)],
+    )
+    scene.add_joint(name, name=name, type="Free")
+    scene.add_shape(name, name=name, type="Box", size=3 * [0.5 * side], density=100.0, friction=friction, color=color)
+
+
+def scatter(generator: np.random.Generator, count: int, inner: float, outer: float, spacing: float) -> np.ndarray:
+    """Random places in a ring around the origin, at least ``spacing`` from each other, shape (count, 2)."""
+    places: list[np.ndarray] = []
+    for _ in range(10000):
+        if len(places) == count:
+            return np.array(places)
+        angle, distance = generator.uniform(-np.pi, np.pi), np.sqrt(generator.uniform(inner**2, outer**2))
+        place = distance * np.array([np.cos(angle), np.sin(angle)])
+        if all(np.linalg.norm(place - other) >= spacing for other in places):
+            places.append(place)
+    raise ValueError(f"objects: {count} do not fit into a ring of {inner} to {outer} m, {spacing} m apart")
