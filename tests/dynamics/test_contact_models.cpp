@@ -66,7 +66,9 @@ TEST_CASE("contact models: a heap of thrown bodies never crosses") {
         start.v = 2.0 * normal_vector(random, start.v.size());
         for (Eigen::Index body = 0; body < 5; ++body) start.v[6 * body + 2] = -2.0 * static_cast<double>(body);
         const Trajectory t = thrown(model, contact, start, 40);
-        CHECK_MESSAGE(t.converged(), to_string(t.reports.back().status), " at step ", t.num_steps());
+        CHECK_MESSAGE(t.converged(), std::string(to_string(t.reports.back().status)), " at step ", t.num_steps(),
+                      ", residual ", t.reports.back().residual, ", iterations ", t.reports.back().iterations,
+                      ", shortest ", t.reports.back().shortest_step);
         double closest = 1.0;
         for (int step = 0; step < t.num_steps(); ++step) {
             const double gap = t.reports[static_cast<std::size_t>(step)].min_gap;
@@ -100,7 +102,9 @@ TEST_CASE("contact models: a fast ball does not pass a thin plate, and without t
         CAPTURE(entry);
         ContactSetup contact = make_contact_setup(*model, entry.make_default(*model), entry.name);
         const Trajectory t = thrown(model, contact, start, 4);
-        CHECK_MESSAGE(t.converged(), to_string(t.reports.back().status), " at step ", t.num_steps());
+        CHECK_MESSAGE(t.converged(), std::string(to_string(t.reports.back().status)), " at step ", t.num_steps(),
+                      ", residual ", t.reports.back().residual, ", iterations ", t.reports.back().iterations,
+                      ", shortest ", t.reports.back().shortest_step);
         double shortest = 1.0;
         for (int step = 0; step < t.num_steps(); ++step) {
             const StepReport& report = t.reports[static_cast<std::size_t>(step)];

@@ -76,32 +76,13 @@ void add_geometric(const Model& model, const ContactScratch& s, std::size_t body
     }
 }
 
-/// Clears the negative eigenvalues of a symmetric matrix; false when it has none beyond rounding.
-template <int N>
-bool clear_negative(Eigen::Matrix<double, N, N>& matrix) {
-    using Matrix = Eigen::Matrix<double, N, N>;
-    Matrix shifted = matrix;
-    shifted.diagonal().array() += 1e-13 * matrix.diagonal().cwiseAbs().sum();
-    if (shifted.template selfadjointView<Eigen::Lower>().llt().info() == Eigen::Success) return false;
-    const Eigen::SelfAdjointEigenSolver<Matrix> solver(matrix);
-    for (int k = 0; k < N && solver.eigenvalues()[k] < 0.0; ++k) {  // ascending
-        const auto v = solver.eigenvectors().col(k);
-        matrix.noalias() += (-solver.eigenvalues()[k] * v) * v.transpose();
-    }
-    return true;
-}
-
 /// A pair's energy does not change when both bodies move along together, so (v_a + v_b) / sqrt 2 is in the null space and
 /// the nine coordinates ((v_a - v_b) / sqrt 2, w_a, w_b) hold the rest of the spectrum.
 void project_block(contact::PairBlock& pair) {
     auto& h = pair.hessian;
-    if (pair.a == 0) {  // the world does not move: only the other body's block is ever used
-        Matrix6d own = h.bottomRightCorner<6, 6>();
-        if (clear_negative(own)) h.bottomRightCorner<6, 6>() = own;
-        return;
-    }
     // With both bodies moving along, rows of v_b are those of v_a with the sign changed.
-    Eigen::Matrix<double, 9, 9> m;
+    using Matrix9d = Eigen::Matrix<double, 9, 9>;
+    Matrix9d m;
     const double root = std::numbers::sqrt2;
     m.topLeftCorner<3, 3>() = 2.0 * h.topLeftCorner<3, 3>();
     m.block<3, 3>(3, 0) = root * h.block<3, 3>(3, 0);
@@ -111,7 +92,11 @@ void project_block(contact::PairBlock& pair) {
     m.block<3, 3>(6, 6) = h.block<3, 3>(9, 9);
     m.topRightCorner<3, 6>() = m.bottomLeftCorner<6, 3>().transpose();
     m.block<3, 3>(3, 6) = m.block<3, 3>(6, 3).transpose();
-    if (!clear_negative(m)) return;
+    const Eigen::SelfAdjointEigenSolver<Matrix9d> solver(m);
+    for (int k = 0; k < 9 && solver.eigenvalues()[k] < 0.0; ++k) {  // ascending
+        const auto v = solver.eigenvectors().col(k);
+        m.noalias() += (-solver.eigenvalues()[k] * v) * v.transpose();
+    }
     const Eigen::Matrix3d vv = 0.5 * m.topLeftCorner<3, 3>();
     const Eigen::Matrix<double, 6, 3> wv = m.bottomLeftCorner<6, 3>() / root;
     for (const int v : {0, 6}) {

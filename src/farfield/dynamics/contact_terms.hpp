@@ -25,8 +25,7 @@ void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
                              const contact::ContactDerivatives& contact, ContactScratch& scratch,
                              Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian);
 
-/// Replaces every block by its nearest positive semi-definite matrix (negative eigenvalues to zero, up to 1e-13 of the trace); of a
-/// pair with the world (a = 0) only the other body's own 6 x 6 block.
+/// Replaces every block by its nearest positive semi-definite matrix (negative eigenvalues to zero).
 void project_blocks(contact::ContactDerivatives& contact);
 
 /// Second derivative of the contact energy along the body twists: H xi, one 6-vector per body.
