@@ -129,8 +129,10 @@ std::tuple<std::vector<double>, std::vector<double>> time_filter(ContactModel& c
     const auto memory = setup.potential->make_memory();
     contact::ContactDerivatives derivatives;
     setup.potential->derivatives(places.here.poses, parameters, *memory, derivatives);
-    std::vector<double> gaps, times, fractions;
-    for (const contact::PairBlock& block : derivatives.blocks) gaps.push_back(block.gap);
+    std::vector<double> gaps = derivatives.gaps, times, fractions;
+    if (gaps.empty()) {
+        for (const contact::PairBlock& block : derivatives.blocks) gaps.push_back(block.gap);
+    }
     FilterMemory directions;
     for (Eigen::Index row = 0; row < motions.rows(); ++row) {
         const Eigen::VectorXd delta = motions.row(row).transpose();

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Four rotating chains: the cost of a step with contact against the number of links.
 
-Four chains of universal joints hang side by side, close enough that neighbouring links meet, and each is turned at its root by a motor.
-Per step: the whole rollout divided by its steps. Columns: every contact model of the package that can carry convex links.
+Four chains of universal joints hang side by side, close enough that neighbouring links meet, and each is turned at its root by a motor,
+neighbours in opposite senses. Per step: a rollout of twenty steps, after sixty that bring the chains in motion, divided by its
+steps. Per evaluation: contact energy, wrenches and Hessian blocks alone, of both models at the same states. All models have the same
+range; `none` is the step without contact.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from farfield.benchmarks.measure import Check, Timing, result_hash, take_turns
 CHAINS, LINKS = 4, (4, 8, 16, 32)
 DT, STEPS, REPEATS = 0.01, 20, 3
 SPACING, LINK, RADIUS = 0.075, 0.1, 0.03  # [m]
-MODELS = {"polyhedral": "Polyhedral", "ipc": "Ipc"}
+TORQUE = 0.2  # at the root, per link [N m]
+RANGE = 2e-3  # of contact [m]
 
 
 def scene(links: int):
@@ -56,57 +59,71 @@ def turning(model, chain_torque: float, steps: int) -> np.ndarray:
     return controls
 
 
-def run(progress) -> dict:
-    """All measurements; `progress(text, turns)` gives a function to call after each turn."""
+def contacts() -> dict:
     import farfield as ff
 
-    contacts = {name: getattr(ff, kind)() for name, kind in MODELS.items() if hasattr(ff, kind)}
-    timings: dict[str, Timing] = {}
-    hashes: dict[str, str] = {}
-    columns: dict[str, list[dict]] = {name: [] for name in ("none", *contacts)}
-    for links in LINKS:
-        model = ff.build_model(scene(links))
-        parameters, state = model.default_parameters(), model.default_state()
-        controls = turning(model, 0.5 * links, 4 * STEPS)
-        peers = {}
-        for name, contact in (("none", None), *contacts.items()):
-            lead = ff.rollout(model, parameters, state, controls[: 3 * STEPS], dt=DT, contact=contact, tolerance=1e-6)
-            if not lead.converged:
-                raise RuntimeError(
-                    f"bench chains: {name}, {links} links: step {len(lead.reports) - 1} did not converge"
-                )
-            start = lead.state(-1)
+    return {"none": None, "polyhedral": ff.Polyhedral(range=RANGE), "ipc": ff.Ipc(range=RANGE)}
 
-            tail = controls[3 * STEPS :]
-            roll = partial(ff.rollout, model, parameters, start, tail, dt=DT, contact=contact, tolerance=1e-6)
-            last = roll()
-            key = f"{name}, {links} links"
-            hashes[key] = result_hash([last.q])
-            peers[key] = (roll, STEPS)
-            columns[name].append(
-                {
-                    "links": links,
-                    "degrees_of_freedom": model.num_dofs,
-                    "converged": last.converged,
-                    "newton_per_step": float(np.mean([report.iterations for report in last.reports])),
-                    "contact_energy": max(float(report.contact) for report in last.reports),
-                    "min_gap": min(float(report.min_gap) for report in last.reports),
-                }
-            )
-        found = take_turns(peers, repeats=REPEATS, tick=progress(f"{links} links per chain", REPEATS + 1))
-        timings.update(found)
-        for name, rows in columns.items():
-            rows[-1]["step_seconds"] = found[f"{name}, {links} links"].minimum
-    checks = [
-        Check(
-            "polyhedral: every rollout converged",
-            float(all(row["converged"] for row in columns["polyhedral"])),
-            ">=",
-            1.0,
-        )
-    ]
-    if "ipc" in columns:
-        for ours, theirs in zip(columns["polyhedral"], columns["ipc"], strict=True):
-            ratio = theirs["step_seconds"] / ours["step_seconds"]
-            checks.append(Check(f"{ours['links']} links: ipc / polyhedral", ratio, ">=", 1.0))
-    return {"timings": timings, "checks": checks, "hashes": hashes, "columns": columns}
+
+def evaluation_seconds(models: dict, model, parameters, states: np.ndarray) -> dict[str, float]:
+    """Of one contact evaluation, warm, mean over the states; the smallest of three rounds in turns."""
+    from farfield import _core
+
+    still = np.zeros(model.num_dofs)
+    best = dict.fromkeys(models, np.inf)
+    for _ in range(3):
+        for name, contact in models.items():
+            times = [
+                _core._benchmark_contact(contact, model, parameters, q, delta=still, cold=False, repeats=20)[0]
+                for q in states
+            ]
+            best[name] = min(best[name], float(np.mean(times)))
+    return best
+
+
+def measure(links: int, repeats: int, progress) -> tuple[dict, dict[str, Timing], dict[str, str]]:
+    """One row."""
+    import farfield as ff
+
+    model = ff.build_model(scene(links))
+    parameters = model.default_parameters()
+    controls = turning(model, TORQUE * links, 4 * STEPS)
+    row: dict = {"links": links, "degrees_of_freedom": model.num_dofs}
+    peers, hashes, moved = {}, {}, None
+    for name, contact in contacts().items():
+        options = {"dt": DT, "contact": contact, "tolerance": 1e-6}
+        lead = ff.rollout(model, parameters, model.default_state(), controls[: 3 * STEPS], **options)
+        roll = partial(ff.rollout, model, parameters, lead.state(-1), controls[3 * STEPS :], **options)
+        last = roll() if lead.converged else lead
+        row[f"{name}_converged"] = lead.converged and last.converged
+        row[f"{name}_newton"] = float(np.mean([report.iterations for report in last.reports]))
+        if contact is not None:
+            row[f"{name}_energy"] = max(float(report.contact) for report in last.reports)
+            row[f"{name}_gap"] = min(lead.min_gap, last.min_gap)
+        peers[name] = (roll, STEPS)
+        hashes[f"{name}, {links} links"] = result_hash([last.q])
+        moved = np.asarray(last.q)[::5] if name == "polyhedral" else moved
+    found = take_turns(peers, repeats=repeats, tick=progress(f"{links} links per chain", repeats + 1))
+    for name, timing in found.items():
+        row[f"{name}_ms"] = 1e3 * timing.minimum
+    acting = {name: contact for name, contact in contacts().items() if contact is not None}
+    for name, seconds in evaluation_seconds(acting, model, parameters, moved).items():
+        row[f"{name}_evaluation_us"] = 1e6 * seconds
+    return row, {f"{name}, {links} links": timing for name, timing in found.items()}, hashes
+
+
+def run(progress, *, links=LINKS, repeats: int = REPEATS) -> dict:
+    """All sizes."""
+    rows, timings, hashes, checks = [], {}, {}, []
+    for count in links:
+        row, times, own = measure(count, repeats, progress)
+        rows.append(row)
+        timings.update(times)
+        hashes.update(own)
+        converged = row["polyhedral_converged"] and row["ipc_converged"]
+        checks.append(Check(f"{count} links: every step converged", float(converged), ">=", 1.0))
+        step = row["ipc_ms"] / row["polyhedral_ms"]
+        checks.append(Check(f"{count} links: step, ipc / polyhedral", step, ">=", 1.0))
+        evaluation = row["ipc_evaluation_us"] / row["polyhedral_evaluation_us"]
+        checks.append(Check(f"{count} links: contact evaluation, ipc / polyhedral", evaluation, ">=", 1.0))
+    return {"timings": timings, "checks": checks, "hashes": hashes, "rows": rows}

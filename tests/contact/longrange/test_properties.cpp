@@ -189,7 +189,7 @@ TEST_CASE("long range: finer sums never fall below the centred form, so blending
             const auto frame = make_frame(rotated_a, rotated_b, scene.poses[1].position, scene.poses[2].position);
             contact::longrange::PairWork work;
             contact::longrange::PlaneTable table;
-            contact::longrange::RelativeSum sum;
+            contact::RelativeSum sum;
             traverse(a, rotated_a, b, rotated_b, frame, form, contact::longrange::Wanted::Derivatives, work);
             REQUIRE(solve_leaves(a, rotated_a, b, rotated_b, frame, 1e-12, table, work));
             sum_derivatives(form, work, sum);

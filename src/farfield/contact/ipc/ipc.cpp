@@ -109,13 +109,29 @@ Slip Ipc::slip(const Placed& now, const Placed& start, double dt) const {
             options_.slip_speed * dt};
 }
 
+bool Ipc::may_act(const Placed& p, double& gap) const {
+    gap = p.meshes() ? p.sphere_gap() : std::numeric_limits<double>::infinity();
+    for_each_half_space(
+        p, [&](const Facing& facing) { gap = std::min(gap, facing.center_height - facing.mesh->tree.root().radius); });
+    return barrier_.form() == Form::Global || gap < options_.range;
+}
+
+void Ipc::find_near(const Poses& poses, const std::vector<PlacedShape>& placed, Memory& memory) const {
+    memory.near.clear();
+    memory.gaps.resize(pairs_.size());
+    for (int pair = 0; pair < static_cast<int>(pairs_.size()); ++pair) {
+        if (may_act(place(pair, poses, placed), memory.gaps[at(pair)]) || !memory.pairs[at(pair)].friction.empty())
+            memory.near.push_back(pair);
+    }
+}
+
 template <class Work>
-void Ipc::for_each_pair(Work&& work) const {
-    const int count = static_cast<int>(pairs_.size());
+void Ipc::for_each_pair(const std::vector<int>& list, Work&& work) const {
+    const auto one = [&](int slot) { work(slot, list[at(slot)]); };
     if (pool_) {
-        pool_->run(count, std::cref(work));
+        pool_->run(static_cast<int>(list.size()), std::cref(one));
     } else {
-        for (int pair = 0; pair < count; ++pair) work(pair);
+        for (int slot = 0; slot < static_cast<int>(list.size()); ++slot) one(slot);
     }
 }
 
@@ -126,14 +142,17 @@ void Ipc::begin_step(const Poses& previous, double dt, const Parameters& paramet
     mine.dt = dt;
     mine.previous = previous;
     prepare(previous, mine.start);
-    for_each_pair([&](int pair) { pair_lag(place(pair, mine.previous, mine.start), mine); });
+    for (PairMemory& pair : mine.pairs) pair.friction.clear();
+    find_near(previous, mine.start, mine);
+    for_each_pair(mine.near, [&](int, int pair) { pair_lag(place(pair, mine.previous, mine.start), mine); });
 }
 
 double Ipc::energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const {
     check(poses, parameters);
     Memory& mine = own(memory);
     prepare(poses, mine.now);
-    for_each_pair([&](int pair) {
+    find_near(poses, mine.now, mine);
+    for_each_pair(mine.near, [&](int, int pair) {
         const Placed now = place(pair, poses, mine.now);
         PairResult& result = mine.results[at(pair)];
         if (mine.previous.empty() || mine.pairs[at(pair)].friction.empty() || coefficient(pair, parameters) == 0.0) {
@@ -144,7 +163,7 @@ double Ipc::energy(const Poses& poses, const Parameters& parameters, ContactMemo
         }
     });
     double total = 0.0;
-    for (int pair = 0; pair < static_cast<int>(pairs_.size()); ++pair) {
+    for (const int pair : mine.near) {
         const PairResult& result = mine.results[at(pair)];
         if (!result.finite) return std::numeric_limits<double>::infinity();
         total += weight(pair, parameters) * (result.energy + coefficient(pair, parameters) * result.friction);
@@ -157,21 +176,25 @@ void Ipc::derivatives(const Poses& poses, const Parameters& parameters, ContactM
     check(poses, parameters);
     Memory& mine = own(memory);
     prepare(poses, mine.now);
-    out.blocks.resize(pairs_.size());
-    for_each_pair([&](int pair) {
+    find_near(poses, mine.now, mine);
+    out.blocks.resize(mine.near.size());
+    for_each_pair(mine.near, [&](int slot, int pair) {
         const Placed now = place(pair, poses, mine.now);
         PairResult& result = mine.results[at(pair)];
         const double own_weight = weight(pair, parameters), rubs = coefficient(pair, parameters);
         if (mine.previous.empty() || mine.pairs[at(pair)].friction.empty() || rubs == 0.0) {
-            pair_derivatives(now, own_weight, rubs, nullptr, mine, result, out.blocks[at(pair)]);
+            pair_derivatives(now, own_weight, rubs, nullptr, mine, result, out.blocks[at(slot)]);
         } else {
             const Slip moved = slip(now, place(pair, mine.previous, mine.start), mine.dt);
-            pair_derivatives(now, own_weight, rubs, &moved, mine, result, out.blocks[at(pair)]);
+            pair_derivatives(now, own_weight, rubs, &moved, mine, result, out.blocks[at(slot)]);
         }
     });
     out.energy = out.friction_energy = 0.0;
     out.wrench.assign(shapes_.size(), Vector6d::Zero());
-    for (int pair = 0; pair < static_cast<int>(pairs_.size()); ++pair) {
+    out.gaps = mine.gaps;
+    std::size_t kept = 0;
+    for (std::size_t slot = 0; slot < mine.near.size(); ++slot) {
+        const int pair = mine.near[slot];
         const PairResult& result = mine.results[at(pair)];
         if (!result.finite) {
             out.energy = std::numeric_limits<double>::infinity();
@@ -182,7 +205,12 @@ void Ipc::derivatives(const Poses& poses, const Parameters& parameters, ContactM
         out.friction_energy += friction;
         out.wrench[at(pairs_[at(pair)].a)] += result.wrench_a;
         out.wrench[at(pairs_[at(pair)].b)] += result.wrench_b;
+        out.gaps[at(pair)] = out.blocks[slot].gap;
+        if (result.energy == 0.0 && result.friction == 0.0) continue;  // near, but out of range
+        if (kept != slot) out.blocks[kept] = out.blocks[slot];
+        ++kept;
     }
+    out.blocks.resize(kept);
 }
 
 void Ipc::vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
@@ -195,7 +223,13 @@ void Ipc::vjp(const Poses& poses, const Poses& previous, double dt, const Parame
     mine.previous = previous;
     prepare(poses, mine.now);
     prepare(previous, mine.start);
-    for_each_pair([&](int pair) {
+    mine.near.clear();
+    for (int pair = 0; pair < static_cast<int>(pairs_.size()); ++pair) {
+        double gap = 0.0;
+        if (may_act(place(pair, poses, mine.now), gap) || may_act(place(pair, mine.previous, mine.start), gap))
+            mine.near.push_back(pair);
+    }
+    for_each_pair(mine.near, [&](int, int pair) {
         PairResult& result = mine.results[at(pair)];
         const Placed now = place(pair, poses, mine.now), start = place(pair, mine.previous, mine.start);
         const Vector6d &twist_a = twists[at(now.a)], &twist_b = twists[at(now.b)];
@@ -211,7 +245,7 @@ void Ipc::vjp(const Poses& poses, const Poses& previous, double dt, const Parame
     out.friction = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(shapes_.size()));
     out.weight = 0.0;
     out.hull_vertices.resize(0, 3);
-    for (int pair = 0; pair < static_cast<int>(pairs_.size()); ++pair) {
+    for (const int pair : mine.near) {
         const PairResult& result = mine.results[at(pair)];
         const double rubs = coefficient(pair, parameters), own_weight = weight(pair, parameters);
         out.previous_wrench[at(pairs_[at(pair)].a)] += own_weight * rubs * result.previous.a;

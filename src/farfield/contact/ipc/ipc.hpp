@@ -49,8 +49,13 @@ class Ipc final : public ContactPotential {
     /// visit(x, z) for every vertex within range: place in the frame of the mesh's tree, and height.
     template <class Visit>
     Nearest for_each_height(const Facing& facing, Visit&& visit) const;
+    /// Whether bounding spheres allow the pair to act, and their gap.
+    [[nodiscard]] bool may_act(const Placed& at, double& gap) const;
+    /// Lists the pairs that may act at `poses` or have friction, with the gaps of all.
+    void find_near(const Poses& poses, const std::vector<PlacedShape>& placed, Memory& memory) const;
+    /// work(slot, pair) for every pair of the list.
     template <class Work>
-    void for_each_pair(Work&& work) const;
+    void for_each_pair(const std::vector<int>& list, Work&& work) const;
     [[nodiscard]] Memory& own(ContactMemory& memory) const;
     void check(const Poses& poses, const Parameters& parameters) const;
     [[nodiscard]] double coefficient(int pair, const Parameters& parameters) const;

@@ -18,7 +18,7 @@ using Eigen::Vector3d;
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// E = b(z^2) of a vertex at x.
-void add_height(const Barrier& barrier, const Vector3d& normal, const Vector3d& x, double z, MotionSum& sum) {
+void add_height(const Barrier& barrier, const Vector3d& normal, const Vector3d& x, double z, RelativeSum& sum) {
     const BarrierTaylor b = barrier.taylor(z * z);
     Vector6d dz;
     dz << normal, x.cross(normal);
@@ -107,18 +107,19 @@ void Ipc::pair_derivatives(const Placed& p, double weight, double coefficient, c
     PairMemory& own = memory.pairs[at(p.pair)];
     Vector12d gradient = Vector12d::Zero();
     for_each_half_space(p, [&](const Facing& facing) {
-        MotionSum sum;
+        RelativeSum sum;
         const Nearest seen = for_each_height(
             facing, [&](const Vector3d& x, double z) { add_height(barrier_, facing.local_normal, x, z, sum); });
         result.finite = result.finite && seen.finite;
         block.gap = std::min(block.gap, seen.gap);
         if (!result.finite || sum.value == 0.0) return;
         sum.turn(facing.placed->rotation);
-        add_to_pair(sum, facing.origin_mesh, facing.origin_plane, facing.mesh_is_a, weight, gradient, block.hessian);
+        const PairDerivatives d = to_body_charts(sum, facing.origin_mesh, facing.origin_plane);
+        add_in_pair_order(facing.mesh_is_a, weight, d.gradient, d.hessian, gradient, block.hessian);
         result.energy += sum.value;
     });
     if (p.meshes() && result.finite) {
-        MotionSum sum;
+        RelativeSum sum;
         const Nearest seen = for_each_term(p, own, [&](const Closest& closest, const Mollifier& mollifier) {
             add_term(closest, mollifier, barrier_.taylor(closest.squared), sum);
         });
@@ -126,7 +127,8 @@ void Ipc::pair_derivatives(const Placed& p, double weight, double coefficient, c
         block.gap = std::min(block.gap, seen.gap);
         if (seen.finite && sum.value != 0.0) {
             sum.turn(p.placed_a->rotation);
-            add_to_pair(sum, p.origin_a, p.origin_b, true, weight, gradient, block.hessian);
+            const PairDerivatives d = to_body_charts(sum, p.origin_a, p.origin_b);
+            add_in_pair_order(true, weight, d.gradient, d.hessian, gradient, block.hessian);
             result.energy += sum.value;
         }
     }
@@ -144,7 +146,6 @@ void Ipc::pair_derivatives(const Placed& p, double weight, double coefficient, c
 
 void Ipc::pair_lag(const Placed& p, Memory& memory) const {
     PairMemory& own = memory.pairs[at(p.pair)];
-    own.friction.clear();
     for_each_half_space(p, [&](const Facing& facing) {
         const Vector3d shift = facing.mesh_is_a ? p.origin_a - facing.origin_mesh : p.origin_b - facing.origin_mesh;
         const auto lag = [&](const Vector3d& local, double z) {

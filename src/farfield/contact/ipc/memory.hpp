@@ -39,6 +39,8 @@ class Memory final : public ContactMemory {
     Poses previous;                       ///< of the last begin_step; empty before
     double dt = 0.0;
     std::vector<PairResult> results;
+    std::vector<int> near;     ///< pairs that need evaluation
+    std::vector<double> gaps;  ///< per pair, of bounding spheres [m]
 };
 
 }  // namespace farfield::contact::ipc

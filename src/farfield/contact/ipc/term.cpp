@@ -55,7 +55,7 @@ void add_parameters(const Closest& closest, const Vector3d& r, double factor, Ma
 }
 
 /// Adds what the mollifier's own variation gives, b the barrier's value and b_u its gradient.
-void add_mollifier(const Mollifier& m, double b, const Vector6d& b_u, MotionSum& sum) {
+void add_mollifier(const Mollifier& m, double b, const Vector6d& b_u, RelativeSum& sum) {
     const double dot = m.ea.dot(m.eb);
     const Vector3d dot_w = m.ea.cross(m.eb), c_w = -2.0 * dot * dot_w, m_w = m.first * c_w;
     sum.gradient.tail<3>() += b * m_w;
@@ -67,7 +67,7 @@ void add_mollifier(const Mollifier& m, double b, const Vector6d& b_u, MotionSum&
 
 }  // namespace
 
-void add_term(const Closest& closest, const Mollifier& mollifier, const BarrierTaylor& barrier, MotionSum& sum) {
+void add_term(const Closest& closest, const Mollifier& mollifier, const BarrierTaylor& barrier, RelativeSum& sum) {
     const Vector3d& a = closest.a;
     const Vector3d r = a - closest.b;
     const double slope = mollifier.value * barrier.first;

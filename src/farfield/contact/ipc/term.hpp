@@ -11,7 +11,7 @@
 
 #include "farfield/contact/ipc/barrier.hpp"
 #include "farfield/contact/ipc/closest.hpp"
-#include "farfield/contact/ipc/motion_sum.hpp"
+#include "farfield/contact/relative_sum.hpp"
 
 namespace farfield::contact::ipc {
 
@@ -23,7 +23,7 @@ namespace farfield::contact::ipc {
 }
 
 /// Adds value, gradient and Hessian.
-void add_term(const Closest& closest, const Mollifier& mollifier, const BarrierTaylor& barrier, MotionSum& sum);
+void add_term(const Closest& closest, const Mollifier& mollifier, const BarrierTaylor& barrier, RelativeSum& sum);
 
 /// Normal force of a term per unit of weight: -d(m b)/d(distance).
 [[nodiscard]] double normal_force(const Closest& closest, const Mollifier& mollifier, const BarrierTaylor& barrier);

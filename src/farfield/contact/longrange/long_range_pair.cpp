@@ -20,25 +20,6 @@ BodyMotion motion(const Pose& start, const Pose& now, const Vector3d& origin) {
     return {origin, now.rotation * start.rotation.transpose(), now.position - start.position};
 }
 
-/// Bodies of a half-space contact are (mesh, plane), those of a pair (a, b).
-template <class Vector, class Block>
-void add_in_pair_order(bool mesh_is_a, double scale, const Vector& gradient, const Block& hessian,
-                       Vector& pair_gradient, Block& pair_hessian) {
-    const Eigen::Index first = mesh_is_a ? 0 : 6, second = 6 - first;
-    pair_gradient.template segment<6>(first) += scale * gradient.template head<6>();
-    pair_gradient.template segment<6>(second) += scale * gradient.template tail<6>();
-    pair_hessian.template block<6, 6>(first, first) += scale * hessian.template block<6, 6>(0, 0);
-    pair_hessian.template block<6, 6>(first, second) += scale * hessian.template block<6, 6>(0, 6);
-    pair_hessian.template block<6, 6>(second, first) += scale * hessian.template block<6, 6>(6, 0);
-    pair_hessian.template block<6, 6>(second, second) += scale * hessian.template block<6, 6>(6, 6);
-}
-
-Eigen::Matrix<double, 12, 1> stacked(const Vector6d& a, const Vector6d& b) {
-    Eigen::Matrix<double, 12, 1> both;
-    both << a, b;
-    return both;
-}
-
 /// Twist of a body with its linear part divided by the length scale.
 Vector6d scaled_twist(const Vector6d& twist, double length_scale) {
     Vector6d scaled = twist;
@@ -105,8 +86,7 @@ void LongRange::pair_derivatives(const Placed& p, double weight, double coeffici
         RelativeSum sum;
         sum_derivatives(facing.frame, form_, work, sum);
         const PairDerivatives d = to_body_charts(sum, facing.frame.origin_mesh, facing.frame.origin_plane);
-        add_in_pair_order(facing.mesh_is_a, weight, stacked(d.wrench_a, d.wrench_b), d.hessian, gradient,
-                          block.hessian);
+        add_in_pair_order(facing.mesh_is_a, weight, d.gradient, d.hessian, gradient, block.hessian);
         result.energy += sum.value;
         block.gap = std::min(block.gap, work.gap);
         if (coefficient == 0.0) return;
@@ -130,7 +110,7 @@ void LongRange::pair_derivatives(const Placed& p, double weight, double coeffici
         RelativeSum sum;
         sum_derivatives(form_, work, sum);
         const PairDerivatives d = to_body_charts(sum, frame.origin_a, frame.origin_b);
-        add_in_pair_order(true, weight, stacked(d.wrench_a, d.wrench_b), d.hessian, gradient, block.hessian);
+        add_in_pair_order(true, weight, d.gradient, d.hessian, gradient, block.hessian);
         result.energy += sum.value;
         block.gap = std::min(block.gap, work.gap);
         if (coefficient != 0.0) {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "farfield/contact/longrange/pair_lanes.hpp"
-#include "farfield/contact/longrange/relative_sum.hpp"
 #include "farfield/contact/longrange/shape.hpp"
+#include "farfield/contact/relative_sum.hpp"
 
 namespace farfield::contact::longrange {
 

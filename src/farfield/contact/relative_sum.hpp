@@ -13,14 +13,19 @@
 
 #include "farfield/math/pose.hpp"
 
-namespace farfield::contact::longrange {
+namespace farfield::contact {
+
+using Vector12d = Eigen::Matrix<double, 12, 1>;
+using Matrix12d = Eigen::Matrix<double, 12, 12>;
 
 struct RelativeSum {
     double value = 0.0;
     Vector6d gradient = Vector6d::Zero();  ///< (F, tau) on A about o
-    Matrix6d hessian = Matrix6d::Zero();   ///< only the lower triangle is filled
+    Matrix6d hessian = Matrix6d::Zero();   ///< only the lower triangle is read
 
     void clear() { *this = RelativeSum{}; }
+    /// To other axes.
+    void turn(const Eigen::Matrix3d& rotation);
 };
 
 /// hessian += factor u u^T, lower triangle.
@@ -34,10 +39,14 @@ void add_rotation_terms(const Eigen::Vector3d& force, const Eigen::Vector3d& arm
 
 /// The derivatives in the charts of both bodies. s_a, s_b: body origins relative to o.
 struct PairDerivatives {
-    Vector6d wrench_a, wrench_b;
-    Eigen::Matrix<double, 12, 12> hessian;
+    Vector12d gradient;
+    Matrix12d hessian;
 };
 [[nodiscard]] PairDerivatives to_body_charts(const RelativeSum& sum, const Eigen::Vector3d& s_a,
                                              const Eigen::Vector3d& s_b);
 
-}  // namespace farfield::contact::longrange
+/// Adds `scale` times what belongs to bodies A and B to that of a pair of bodies, whose first is A or B.
+void add_in_pair_order(bool a_first, double scale, const Vector12d& gradient, const Matrix12d& hessian,
+                       Vector12d& pair_gradient, Matrix12d& pair_hessian);
+
+}  // namespace farfield::contact

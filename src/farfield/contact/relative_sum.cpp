@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "farfield/contact/longrange/relative_sum.hpp"
+#include "farfield/contact/relative_sum.hpp"
 
 #include "farfield/math/rotation.hpp"
 
-namespace farfield::contact::longrange {
+namespace farfield::contact {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
@@ -29,6 +29,13 @@ void add_rotation_terms(const Vector3d& force, const Vector3d& arm, Matrix6d& he
     }
 }
 
+void RelativeSum::turn(const Matrix3d& rotation) {
+    Matrix6d both = Matrix6d::Zero();
+    both.topLeftCorner<3, 3>() = both.bottomRightCorner<3, 3>() = rotation;
+    gradient = (both * gradient).eval();
+    hessian = (both * Matrix6d(hessian.selfadjointView<Eigen::Lower>()) * both.transpose()).eval();
+}
+
 PairDerivatives to_body_charts(const RelativeSum& sum, const Vector3d& s_a, const Vector3d& s_b) {
     const Vector3d force = sum.gradient.head<3>(), torque = sum.gradient.tail<3>();
     const Matrix6d h = sum.hessian.selfadjointView<Eigen::Lower>();
@@ -45,8 +52,8 @@ PairDerivatives to_body_charts(const RelativeSum& sum, const Vector3d& s_a, cons
         return f.dot(s) * Matrix3d::Identity() - 0.5 * (f * s.transpose() + s * f.transpose());
     };
     PairDerivatives out;
-    out.wrench_a = t_a.transpose() * sum.gradient;
-    out.wrench_b = -t_b.transpose() * sum.gradient;
+    out.gradient.head<6>() = t_a.transpose() * sum.gradient;
+    out.gradient.tail<6>() = -t_b.transpose() * sum.gradient;
     out.hessian.topLeftCorner<6, 6>() = t_a.transpose() * h * t_a;
     out.hessian.block<3, 3>(3, 3) += origin_term(force, s_a);
     out.hessian.bottomRightCorner<6, 6>() = t_b.transpose() * h_bb * t_b;
@@ -56,4 +63,15 @@ PairDerivatives to_body_charts(const RelativeSum& sum, const Vector3d& s_a, cons
     return out;
 }
 
-}  // namespace farfield::contact::longrange
+void add_in_pair_order(bool a_first, double scale, const Vector12d& gradient, const Matrix12d& hessian,
+                       Vector12d& pair_gradient, Matrix12d& pair_hessian) {
+    const Eigen::Index first = a_first ? 0 : 6, second = 6 - first;
+    pair_gradient.segment<6>(first) += scale * gradient.head<6>();
+    pair_gradient.segment<6>(second) += scale * gradient.tail<6>();
+    pair_hessian.block<6, 6>(first, first) += scale * hessian.block<6, 6>(0, 0);
+    pair_hessian.block<6, 6>(first, second) += scale * hessian.block<6, 6>(0, 6);
+    pair_hessian.block<6, 6>(second, first) += scale * hessian.block<6, 6>(6, 0);
+    pair_hessian.block<6, 6>(second, second) += scale * hessian.block<6, 6>(6, 6);
+}
+
+}  // namespace farfield::contact
