@@ -221,6 +221,18 @@ def test_pushs_random_motions_stay_within_reach():
     assert starts.curve(np.array([[0.0], [1.0], [0.0]]), 5)[:, 0].tolist() == [0.0, 0.5, 1.0, 0.5, 0.0]
 
 
+@pytest.mark.parametrize("name", ["gather", "sort", "ant-push"])
+def test_sampled_starts_reach_the_driver(name):
+    task = registry.find_task(name)(frames=6)
+    run = runner.prepare(task, 0, Setup(start="sampled"), draw=False)
+    point = starts.draw(run.problem, 0, 1)[0]
+    assert point.shape == run.problem.parameterization.initial().shape
+    assert not np.array_equal(point, run.problem.parameterization.initial())
+    run.objective.parameterization = starts.Started(run.problem.parameterization, point)
+    state = run.problem.driver(run.objective).state()
+    assert np.array_equal(state.get("x", state.get("start0.x")), point)
+
+
 def test_stiff_contact_may_take_more_newton_iterations():
     for weight, most in ((1e-8, 100), (1e-10, 400)):
         assert runner.prepare(Push(weight=weight), 0, Setup()).objective.max_iterations == most

@@ -81,7 +81,8 @@ class AntPush(Task):
                 rest = objective.roll(objective.parameterization.decode(gait.initial()))
                 first.append(loss(rest)[0])
             rounds = [Round(self.iterations, keep=1)]
-            return Multistart(objective, [gait.initial()], lambda: Adam(rates), rounds, projection=bounds)
+            start = objective.parameterization.initial()
+            return Multistart(objective, [start], lambda: Adam(rates), rounds, projection=bounds)
 
         return Problem(
             model=model,

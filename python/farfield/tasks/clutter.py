@@ -16,6 +16,7 @@ from farfield.tasks.parameterizations import DirectTargets
 from farfield.tasks.projections import Approach, Box, Leash, Outside, Sequential
 from farfield.tasks.rod import ROD_HALF, add_rod
 from farfield.tasks.schedule import ActiveObject, AllObjects
+from farfield.tasks.starts import KNOTS, curve
 from farfield.tasks.task import Problem, Task, option
 from farfield.viewer.recording import Marker
 
@@ -102,6 +103,18 @@ class Clutter(Task):
                 bounds,
             )
 
+        farthest = max(float(np.linalg.norm(model.default_state().q[model.joint_q(name)][:2])) for name in names)
+
+        def random_motion(generator: np.random.Generator) -> np.ndarray:
+            """Targets that wander from the rest pose through random places among the objects, at random headings."""
+            knots, count = np.tile(base[0, list(channels)], (KNOTS, 1)), KNOTS - 1
+            angle = generator.uniform(-np.pi, np.pi, count)
+            distance = (farthest + 0.2) * np.sqrt(generator.uniform(0.0, 1.0, count))
+            knots[1:, 0], knots[1:, 1] = distance * np.cos(angle), distance * np.sin(angle)
+            if 3 in channels:
+                knots[1:, list(channels).index(3)] += generator.uniform(-np.pi, np.pi, count)
+            return curve(knots, self.horizon)
+
         groups = [[0, 1]] if self.optimizer == "isotropic" else None
 
         def inside(trajectory: ff.Trajectory) -> int:
@@ -131,6 +144,7 @@ class Clutter(Task):
             dt=self.dt,
             tolerance=self.tolerance,
             contact_options=self._contact_options(),
+            sample=random_motion,
             markers=markers,
             trails=["rod"],
             probe="rod",

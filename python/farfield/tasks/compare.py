@@ -34,6 +34,8 @@ ENTRIES: dict[str, dict[str, str]] = {
 }
 DEFAULT_ENTRIES = ("longrange", "polyhedral", "ipc", "mujoco-fd", "bundle")
 STARTS = ("trivial", "sampled")
+# Dashes keep curves visible that lie on each other, as those of all methods without a gradient do.
+DASHES = ("-", (0, (5, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), (0, (1, 1.5)), (0, (8, 3)), (0, (3, 4)), (0, (4, 1, 1, 1)))
 COLORS = ("#1f77b4", "#2ca02c", "#d62728", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2")
 
 
@@ -188,7 +190,7 @@ def read_curves(plan: Plan, folder: Path, results: Sequence[Mapping[str, Any]]) 
 
 
 def plot(path: Path, plan: Plan, curves: Mapping[tuple[str, str], Sequence[Curve]]) -> None:
-    """Loss against iterations and against seconds, one row of panels per start; a cross ends a run that was cut off, a dot a success."""
+    """Loss against iterations and against seconds, one row of panels per start."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -201,7 +203,7 @@ def plot(path: Path, plan: Plan, curves: Mapping[tuple[str, str], Sequence[Curve
     for row, start in zip(panels, plan.starts, strict=True):
         for panel, key in zip(row, ("iterations", "seconds"), strict=True):
             for k, entry in enumerate(plan.entries):
-                _plot_entry(panel, key, entry, curves.get((entry, start), ()), COLORS[k % len(COLORS)])
+                _plot_entry(panel, key, entry, curves.get((entry, start), ()), k)
             panel.set_yscale("symlog", linthresh=1e-2)
             panel.set_ylim(0.0, 3.0)
             panel.set_yticks([0.0, 0.01, 0.1, 1.0], ["0", "0.01", "0.1", "1"])
@@ -214,26 +216,26 @@ def plot(path: Path, plan: Plan, curves: Mapping[tuple[str, str], Sequence[Curve
         row[1].set_xlim(0.0, 1.04 * plan.budget)
         if row[1].get_legend_handles_labels()[0]:
             row[1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), title="successes")
-    figure.suptitle(
-        f"{plan.task.name}: {plan.budget:g} s for every run, {len(plan.seeds)} seed{'s' * (len(plan.seeds) > 1)}"
-    )
+    seeds = f"{len(plan.seeds)} seed{'s' * (len(plan.seeds) > 1)}"
+    ends = "ends: dot success, cross cut off, bar not reached"
+    figure.suptitle(f"{plan.task.name}: {plan.budget:g} s for every run, {seeds}; {ends}", fontsize=11)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110)
     plt.close(figure)
 
 
-def _plot_entry(panel: Any, key: str, entry: str, curves: Sequence[Curve], color: str) -> None:
+def _plot_entry(panel: Any, key: str, entry: str, curves: Sequence[Curve], index: int) -> None:
     if not curves:
         return
+    color, dashes = COLORS[index % len(COLORS)], DASHES[index % len(DASHES)]
     solved = f"{entry}: {sum(curve.success for curve in curves)} of {len(curves)}"
     for curve in curves:
         at = getattr(curve, key)
         panel.plot(at, curve.losses, color=color, lw=0.7, alpha=0.35)
-        mark = "x" if curve.cut_off else "o" if curve.success else None
-        if mark is not None:
-            panel.plot(at[-1:], curve.losses[-1:], mark, color=color, ms=6, alpha=0.9, clip_on=False)
+        mark = "o" if curve.success else "x" if curve.cut_off else "|"
+        panel.plot(at[-1:], curve.losses[-1:], mark, color=color, ms=7, alpha=0.9, clip_on=False)
     grid, median = median_curve(curves, key)
-    panel.plot(grid, median, color=color, lw=2.0, label=solved)
+    panel.plot(grid, median, color=color, lw=2.0, ls=dashes, label=solved)
 
 
 def median_curve(curves: Sequence[Curve], key: str) -> tuple[np.ndarray, np.ndarray]:

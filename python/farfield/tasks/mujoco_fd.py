@@ -137,7 +137,9 @@ class MujocoFd(Outside):
                 p = by_state.T @ p
         q0, v0 = np.zeros(self.model.num_dofs), np.zeros(self.model.num_dofs)
         q0[peer.dofs], v0[peer.dofs] = p[peer.qvel], p[nv:][peer.qvel]
-        return InputGradient(controls, q0, v0)
+        # Differences do not resolve less than this; what they leave there is rounding, which a normalising optimiser would follow.
+        floor = np.finfo(float).eps / self.options.epsilon * np.abs(by_pose).max()
+        return InputGradient(*(np.where(np.abs(part) < floor, 0.0, part) for part in (controls, q0, v0)))
 
     def _by_position(self, motion: Motion, step: int, by_pose: np.ndarray) -> np.ndarray:
         """dL/dq in MuJoCo's tangent from the partials by poses: every body's Jacobian, transposed."""
