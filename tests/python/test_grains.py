@@ -93,6 +93,8 @@ def test_maps_are_cached_and_foreign_files_refused(cache):
         maps.pair_map(shape, shape, maps.MapOptions(theta=8, space=16))
     with pytest.raises(ValueError, match="contact map 'magic' is unknown"):
         maps.MapOptions(back_end="magic")
+    with pytest.raises(ValueError, match="labels 'paper' of a network map, expected a table"):
+        maps.MapOptions(back_end="network", labels="paper")
 
 
 SMALL_NETWORK = maps.MapOptions(back_end="network", layers=2, width=16, steps=300)
