@@ -117,7 +117,7 @@ def build(
             **jam_report(times, out, free, settle),
         }
 
-    right = (reach + 2.0) * radius
+    right = (reach - 1.0) * radius  # what is taken out stays out of sight
     view = ((-right, right), (-(drop + 2.0) * radius, (top + 2.0) * radius))
     stages = [(settle, open_lid)]
     return Scene("silo", system, seconds, FRAME, measure, finish, view, stages, _figure, take_out, jammed_or_empty)
