@@ -159,8 +159,11 @@ def run_block(args: argparse.Namespace) -> int:
         folder = RunDir.create(f"grains-{args.task}", options=_options(args), path=args.out)
         folder.write_json("result.json", result)
         folder.write_arrays({f"poses_mu_{o.mu:g}": o.poses for o in outcomes})
+        for row in result["rows"]:
+            folder.append_metrics(row)
         if not args.no_pictures:
             _block_pictures(folder, test, outcomes)
+            _figure(folder, "figure.png", lambda axes: blocks.draw(test, outcomes, result, axes))
     if args.json:
         print(dump_json(result))
     if not args.quiet:
