@@ -231,8 +231,8 @@ def run_claims(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from farfield.grains import claims
-    from farfield.grains.scene import default_threads
     from farfield.runs import RunDir, dump_json
+    from farfield.threads import default_threads
 
     names = args.shapes or list(claims.CLAIMS)
     unknown = [name for name in names if name not in claims.CLAIMS]
