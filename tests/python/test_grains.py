@@ -387,7 +387,7 @@ def test_command_prints_one_json_object(capfd, tmp_path):
         (["silo", "--resume"], "--resume needs --out"),
         (["silo", "--map", "magic"], "contact map 'magic' is unknown"),
         (["silo", "--full", "--grains", "300"], "--full and --grains are given"),
-        (["silo", "--grains", "160", "--opening", "99"], "opening 99.0 m in a silo"),
+        (["silo", "--grains", "160", "--opening", "99"], "opening of 123.75 radii in a silo of"),
         (["silo", "--grains", "160", "--opening", "9", "--friction", "nan"], "friction nan, expected finite"),
         (["silo", "--grains", "160", "--opening", "9", "--settle", "3", "--seconds", "2"], "settles for 3 s of 2 s"),
         (["column", "--radius", "2"], "column has no option --radius"),
