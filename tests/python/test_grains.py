@@ -93,6 +93,8 @@ def test_maps_are_cached_and_foreign_files_refused(cache):
         maps.pair_map(shape, shape, maps.MapOptions(theta=8, space=16))
     with pytest.raises(ValueError, match="contact map 'magic' is unknown"):
         maps.MapOptions(back_end="magic")
+    with pytest.raises(ValueError, match="labels 'paper' of a network map, expected a table"):
+        maps.MapOptions(back_end="network", labels="paper")
 
 
 SMALL_NETWORK = maps.MapOptions(back_end="network", layers=2, width=16, steps=300)
@@ -385,7 +387,7 @@ def test_command_prints_one_json_object(capfd, tmp_path):
         (["silo", "--resume"], "--resume needs --out"),
         (["silo", "--map", "magic"], "contact map 'magic' is unknown"),
         (["silo", "--full", "--grains", "300"], "--full and --grains are given"),
-        (["silo", "--grains", "160", "--opening", "99"], "opening 99.0 m in a silo"),
+        (["silo", "--grains", "160", "--opening", "99"], "opening of 123.75 radii in a silo of"),
         (["silo", "--grains", "160", "--opening", "9", "--friction", "nan"], "friction nan, expected finite"),
         (["silo", "--grains", "160", "--opening", "9", "--settle", "3", "--seconds", "2"], "settles for 3 s of 2 s"),
         (["column", "--radius", "2"], "column has no option --radius"),

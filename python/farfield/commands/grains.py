@@ -159,8 +159,11 @@ def run_block(args: argparse.Namespace) -> int:
         folder = RunDir.create(f"grains-{args.task}", options=_options(args), path=args.out)
         folder.write_json("result.json", result)
         folder.write_arrays({f"poses_mu_{o.mu:g}": o.poses for o in outcomes})
+        for row in result["rows"]:
+            folder.append_metrics(row)
         if not args.no_pictures:
             _block_pictures(folder, test, outcomes)
+            _figure(folder, "figure.png", lambda axes: blocks.draw(test, outcomes, result, axes))
     if args.json:
         print(dump_json(result))
     if not args.quiet:
@@ -228,8 +231,8 @@ def run_claims(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from farfield.grains import claims
-    from farfield.grains.scene import default_threads
     from farfield.runs import RunDir, dump_json
+    from farfield.threads import default_threads
 
     names = args.shapes or list(claims.CLAIMS)
     unknown = [name for name in names if name not in claims.CLAIMS]

@@ -17,6 +17,7 @@ STIFFNESS, DAMPING_RATIO = 1e5, 0.35
 MASS = 1.0
 DT = 1e-3
 BISECTIONS = 12
+FRAMES = 40
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def triangle(tilt: float = math.radians(15.0), ratio: float = 0.01) -> BlockTest
 TESTS = {"incline": incline, "leaning": leaning, "triangle": triangle}
 
 
-def observe(test: BlockTest, mu: float, frames: int = 40) -> Outcome:
+def observe(test: BlockTest, mu: float, frames: int = FRAMES) -> Outcome:
     """Run one block; it slides when it moved farther than `slip`, or still moves faster than slip per second."""
     system = test.build(mu)
     steps = max(1, round(test.seconds / system.dt / frames))
@@ -169,3 +170,17 @@ def run(name: str, tick: Callable[[], object] = lambda: None) -> tuple[dict, lis
         "relative_error": critical / test.theory - 1.0,
     }
     return result, outcomes, test
+
+
+def draw(test: BlockTest, outcomes: list[Outcome], result: dict, axes) -> None:
+    """Displacement against time at each friction."""
+    for outcome in outcomes:
+        moved = np.linalg.norm(outcome.poses[:, :2] - outcome.poses[0, :2], axis=1)
+        times = np.arange(len(moved)) * test.seconds / FRAMES
+        verdict = "slides" if outcome.slides else "holds"
+        axes.semilogy(times[1:], np.maximum(moved[1:], 1e-9), label=f"friction {outcome.mu:g}: {verdict}")
+    axes.axhline(test.slip, color="0.7", linestyle=":")
+    axes.set_xlabel("time [s]")
+    axes.set_ylabel("displacement [m]")
+    axes.legend()
+    axes.set_title(f"{test.name}: critical friction {result['critical_mu']:.4f}, theory {result['theory_mu']:.4f}")

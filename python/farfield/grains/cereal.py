@@ -80,7 +80,7 @@ def build(
 
     def measure(now: GrainSystem, poses: np.ndarray) -> dict:
         inside = (np.hypot(poses[:free, 0], poses[:free, 1]) < bowl_radius) | (
-            (np.abs(poses[:free, 0]) < bowl_radius) & (poses[:free, 1] > 0) & (poses[:free, 1] < 0.5 * bowl_radius)
+            (np.abs(poses[:free, 0]) < bowl_radius) & (poses[:free, 1] > 0) & (poses[:free, 1] < 1.5)
         )
         return {"in_bowl": int(np.count_nonzero(inside))}
 

@@ -65,7 +65,7 @@ class Picture:
     def _wall(self, pen, wall: GrainWall, scale: float) -> None:
         if not wall.enabled:
             return
-        width = max(1, round(scale * 0.05))
+        width = max(1, round(min(scale * 0.05, 4)))
         if wall.kind == "half_plane":
             foot = wall.normal * wall.offset
             along = np.array([-wall.normal[1], wall.normal[0]]) * 1e4

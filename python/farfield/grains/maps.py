@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,10 @@ class MapOptions:
             raise ValueError(f"contact map '{self.back_end}' is unknown, expected one of: {', '.join(BACK_ENDS)}")
         if self.labels not in ("exact", "paper"):
             raise ValueError(f"labels '{self.labels}', expected 'exact' or 'paper'")
+        if self.labels == "paper" and self.back_end != "table":
+            raise ValueError(
+                f"labels 'paper' of a {self.back_end} map, expected a table: a grid search per sample is too slow"
+            )
 
 
 @dataclass(frozen=True)
@@ -147,8 +152,11 @@ def contact_maps(
 ) -> list[list[GrainMap | None]]:
     """The `maps` argument of GrainSystem: maps[a][b] for a <= b. `progress(pair, done, total)` follows the work.
 
-    driven: shapes of which no grain is free; they need no maps among each other.
+    driven: shapes of which no grain is free; they need no maps among each other. Their tables with others are finer: blocks of
+    walls are often much smaller or longer than grains.
     """
+    options = options or MapOptions()
+    fine = dataclasses.replace(options, theta=round(1.25 * options.theta), space=round(1.25 * options.space))
     maps: list[list[GrainMap | None]] = [[None] * len(shapes) for _ in shapes]
     for i, a in enumerate(shapes):
         for j in range(i, len(shapes)):
@@ -160,5 +168,6 @@ def contact_maps(
                 if progress is not None:
                     progress(pair, done, total)
 
-            maps[i][j] = pair_map(a, b, options, folder=folder, progress=told).map
+            chosen = fine if i in driven or j in driven else options
+            maps[i][j] = pair_map(a, b, chosen, folder=folder, progress=told).map
     return maps

@@ -9,11 +9,12 @@ import numpy as np
 
 from farfield._core import GrainLaw, GrainMotion, GrainShape, GrainSystem
 from farfield.grains.maps import MapOptions, contact_maps
-from farfield.grains.scene import Scene, staggered, still_since, tiles
+from farfield.grains.scene import Scene, lattice, still_since, tiles
 
 FULL, FULL_FIXED = 1152, 152  # the published size, fixed ones included
 GRAINS = FULL
 CIRCLE = 0.7  # radius of the circle that arcs are cut from [m]
+SPACING, JITTER = 2.25, 0.12  # of the initial lattice, in circumradii: disordered, and no two grains can overlap
 THICKNESS = 0.6  # of the fixed blocks [m]
 DEPTH = 0.05  # wanted penetration of the fastest impact [m]; the arcs are 0.14 m thick
 REST = 1e-4  # kinetic energy per grain that counts as rest, in m g R
@@ -54,9 +55,10 @@ def build(
     fixed = round(grains * FULL_FIXED / FULL)
     free = grains - fixed
     width = CIRCLE * 80.0 * math.sqrt(grains / FULL)
-    spacing = 2.03 * grain.radius
+    spacing = SPACING * grain.radius
     columns = max(2, int(width / spacing))
-    height = 0.5 * math.sqrt(3.0) * spacing * free / (columns - 0.5)
+    rows = math.ceil(free / columns)
+    height = spacing * rows
     top = height + 2.0
     block = GrainShape.block(1.2 * (width + 2 * top) / fixed, THICKNESS)
     shapes = [grain, block]
@@ -74,8 +76,8 @@ def build(
         threads=threads,
     )
     still = system.add_motion(GrainMotion())
-    start = ((width - spacing * (columns - 1)) / 2, 1.05 * grain.radius)
-    system.add(0, staggered(columns, free, spacing, start, generator)[:free])
+    start = ((width - spacing * (columns - 1)) / 2, 1.2 * grain.radius)
+    system.add(0, lattice(columns, rows, spacing, start, generator, JITTER * grain.radius)[:free])
     outline = np.array([[0.0, top], [0.0, 0.0], [width, 0.0], [width, top]])
     system.add(1, tiles(outline, fixed, 0.5 * THICKNESS), motion=still)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +21,63 @@ WALL_SPACING = 1.2  # largest, of the fixed grains, in circumradii: nothing pass
 FLOW_SECONDS = 8.0
 JAM_SECONDS = 1.5
 FRAME = 0.05
+
+
+@dataclass(frozen=True)
+class Hopper:
+    """Sizes of a silo, in circumradii of its grains."""
+
+    free: int
+    fixed: int
+    columns: int  # of the fill
+    gap: float  # width of the opening
+    half: float  # half the width
+    slope: float  # height of the hopper, which falls at 45 degrees
+    height: float  # of the fill above it
+    top: float
+
+    @property
+    def reach(self) -> float:
+        """A heap this wide to either side stays below the opening."""
+        return self.half + 10.0
+
+    @property
+    def drop(self) -> float:
+        """From the opening to the floor."""
+        return 0.9 * self.reach
+
+    @classmethod
+    def of(cls, grains: int, gap: float) -> Hopper:
+        """For so many grains, the fixed ones of its walls included."""
+        fixed = round(grains * FULL_FIXED / FULL)
+        while True:
+            free = grains - fixed
+            columns = max(4, round(math.sqrt(0.6 * max(free, 1))))
+            half = 0.5 * SPACING * columns + 1.1
+            if gap >= 2 * half - 2:
+                raise ValueError(f"silo: opening of {gap:g} radii in a silo of {2 * half:.0f}, expected smaller")
+            slope = half - 0.5 * gap
+            height = ROW * free / (columns - 0.5)
+            top = slope + height + 6.0
+            if 2.0 * (top - slope + math.sqrt(2.0) * slope) <= WALL_SPACING * fixed:
+                return cls(free, fixed, columns, gap, half, slope, height, top)
+            fixed += 1  # a small silo needs a larger share of its grains for the walls
+
+    def walls(self) -> np.ndarray:
+        """Poses of the fixed grains."""
+        left = [[-self.half - 1.0, self.top], [-self.half - 1.0, self.slope], [-0.5 * self.gap - 1.0, 0.0]]
+        right = [[-x, y] for x, y in left]
+        places = np.vstack([along(left, self.fixed - self.fixed // 2), along(right, self.fixed // 2)])
+        return np.column_stack([places, np.zeros(self.fixed)])
+
+    def fill(self, generator: np.random.Generator) -> np.ndarray:
+        """Poses of the free grains: lattice nodes that keep clear of the walls, lowest first."""
+        count, origin = 2 * self.free + 4 * self.columns, (-0.5 * SPACING * (self.columns - 1), 1.05)
+        poses = staggered(self.columns, count, SPACING, origin, generator)
+        x, y = np.abs(poses[:, 0]), poses[:, 1]
+        # Distance to the hopper line x = gap/2 + 1 + y, which fixed grains of radius 1 stand on.
+        clear = (0.5 * self.gap + 1.0 + y - x) / math.sqrt(2.0) > 2.05
+        return poses[clear & (x < self.half - 1.0)][: self.free]
 
 
 def build(
@@ -44,46 +102,25 @@ def build(
     if grains < 80:
         raise ValueError(f"silo: {grains} grains, expected at least 80")
     grain = GrainShape.library(shape, radius=radius)
-    gap = opening / radius  # all lengths below are in circumradii
-    generator = np.random.default_rng(seed)
-    fixed = round(grains * FULL_FIXED / FULL)
-    while True:
-        free = grains - fixed
-        columns = max(4, round(math.sqrt(0.6 * max(free, 1))))
-        half = 0.5 * SPACING * columns + 1.1
-        if gap >= 2 * half - 2:
-            width = 2 * half * radius
-            raise ValueError(f"silo: opening {opening} m in a silo {width:.0f} m wide, expected smaller")
-        slope = half - 0.5 * gap  # the hopper falls at 45 degrees
-        height = ROW * free / (columns - 0.5)
-        top = slope + height + 6.0
-        length = 2.0 * (top - slope + math.sqrt(2.0) * slope)
-        if length <= WALL_SPACING * fixed:
-            break
-        fixed += 1  # a small silo needs a larger share of its grains for the walls
-    settle = 0.28 * math.sqrt(top * radius) if settle is None else settle
+    hopper = Hopper.of(grains, opening / radius)
+    free = hopper.free
+    settle = 0.28 * math.sqrt(hopper.top * radius) if settle is None else settle
     seconds = settle + FLOW_SECONDS if seconds is None else seconds
     if not 0 < settle < seconds:
         raise ValueError(f"silo: settles for {settle:g} s of {seconds:g} s, expected less")
     system = GrainSystem(
         [grain],
         contact_maps([grain], maps, progress=progress),
-        law=pile_law(grain, layers=0.3 * height, friction=friction),
+        law=pile_law(grain, layers=0.3 * hopper.height, friction=friction),
         threads=threads,
     )
-    # A heap this wide stays below the opening.
-    reach = half + 10.0
-    drop = 0.9 * reach
-    lid = system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), 0.0, friction=friction))
-    floor = GrainWall.half_plane(np.array([0.0, 1.0]), -drop * radius, friction=friction)
-    system.add_wall(floor)
+    up = np.array([0.0, 1.0])
+    lid = system.add_wall(GrainWall.half_plane(up, 0.0, friction=friction))
+    system.add_wall(GrainWall.half_plane(up, -hopper.drop * radius, friction=friction))
     still = system.add_motion(GrainMotion())
-    left = [[-half - 1.0, top], [-half - 1.0, slope], [-0.5 * gap - 1.0, 0.0]]
-    right = [[-x, y] for x, y in left]
-    walls = np.vstack([along(left, fixed - fixed // 2), along(right, fixed // 2)])
     scale = [radius, radius, 1.0]
-    system.add(0, _fill(columns, free, half, gap, generator)[:free] * scale)
-    system.add(0, np.column_stack([walls, np.zeros(fixed)]) * scale, motion=still)
+    system.add(0, hopper.fill(np.random.default_rng(seed)) * scale)
+    system.add(0, hopper.walls() * scale, motion=still)
 
     def open_lid(now: GrainSystem) -> None:
         wall = now.wall(lid)
@@ -93,7 +130,7 @@ def build(
     def take_out(now: GrainSystem) -> None:
         poses = now.state()["poses"][:free]
         for number in np.flatnonzero(
-            (np.abs(poses[:, 0]) > reach * radius) & (poses[:, 1] < -radius) & now.free[:free]
+            (np.abs(poses[:, 0]) > hopper.reach * radius) & (poses[:, 1] < -radius) & now.free[:free]
         ):
             now.set_driver(int(number), REMOVED)
 
@@ -117,19 +154,10 @@ def build(
             **jam_report(times, out, free, settle),
         }
 
-    right = (reach + 2.0) * radius
-    view = ((-right, right), (-(drop + 2.0) * radius, (top + 2.0) * radius))
+    right = (hopper.reach - 1.0) * radius  # what is taken out stays out of sight
+    view = ((-right, right), (-(hopper.drop + 2.0) * radius, (hopper.top + 2.0) * radius))
     stages = [(settle, open_lid)]
     return Scene("silo", system, seconds, FRAME, measure, finish, view, stages, _figure, take_out, jammed_or_empty)
-
-
-def _fill(columns: int, free: int, half: float, gap: float, generator) -> np.ndarray:
-    """Lattice nodes in the hopper and above it that keep clear of the walls, lowest first, as many as needed."""
-    poses = staggered(columns, 2 * free + 4 * columns, SPACING, (-0.5 * SPACING * (columns - 1), 1.05), generator)
-    x, y = np.abs(poses[:, 0]), poses[:, 1]
-    # Distance to the hopper line x = gap/2 + 1 + y (45 degrees), which fixed grains of radius 1 stand on.
-    clear = (0.5 * gap + 1.0 + y - x) / math.sqrt(2.0) > 2.05
-    return poses[clear & (x < half - 1.0)]
 
 
 def _curve(rows: list[dict]) -> tuple[np.ndarray, np.ndarray]:
