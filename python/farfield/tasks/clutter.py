@@ -38,6 +38,7 @@ class Clutter(Task):
     waiting: float = option(
         1.0, "weight in the loss of objects that are pushed away while they wait for their turn", least=0
     )
+    slack: float = option(0.15, "how far those may be pushed away without any cost [m]", least=0)
     patience: int = option(25, "windows after which an object that has not arrived gives way to others", above=0)
     optimizer: str = option(
         "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
@@ -76,7 +77,9 @@ class Clutter(Task):
         judge = ReachLoss(names, targets, self.radius)
         if self.loss == "active":
             tool = ("rod_x", "rod_y")
-            schedule = ActiveObject(loss, model, names, tool, waiting=self.waiting, patience=self.patience)
+            schedule = ActiveObject(
+                loss, model, names, tool, waiting=self.waiting, slack=self.slack, patience=self.patience
+            )
         else:
             schedule = AllObjects()
         tool_place = [model.joint_q("rod_x").start, model.joint_q("rod_y").start]

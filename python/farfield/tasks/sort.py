@@ -29,7 +29,7 @@ class Sort(Clutter):
     reach: float = option(0.3, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
     share: float = option(0.7, "success: this share of the objects ends in its region", above=0)
     extent: float = option(0.4, "the cubes lie within this distance of the middle at the start [m]", above=0)
-    apart: float = option(0.6, "distance of the regions from the middle [m]", above=0)
+    apart: float = option(0.75, "distance of the regions from the middle [m]", above=0)
 
     def build(self, seed: int) -> Problem:
         """The scene: places, headings and kinds of the cubes are drawn from the seed; half of them are of each kind."""
