@@ -20,7 +20,7 @@ from farfield.viewer.recording import Marker
 
 SIZE = 0.12  # longest side of an object [m]
 MASS = 0.1  # [kg]
-HEIGHT = 0.06  # of the rod [m]
+HEIGHT = 0.04  # of the rod: bunnies lie flat [m]
 
 
 @dataclass(frozen=True)
