@@ -19,7 +19,7 @@ from farfield.tasks.schedule import ActiveObject, AllObjects
 from farfield.tasks.task import Problem, Task, option
 from farfield.viewer.recording import Marker
 
-BOX_PAIRS = 12 * 12  # triangle pairs of two boxes: what their shares have to be multiplied by to add up to the same
+BOX = 12  # triangles of a box
 REST_GAP = 1e-3  # between the ground and what lies on it at the start [m]
 
 
@@ -66,12 +66,19 @@ class Clutter(Task):
     share: float = option(0.8, "success: this share of the objects ends in its region", above=0)
 
     def _problem(
-        self, scene: ff.Scene, names: Sequence[str], targets: np.ndarray, channels: Sequence[int], markers: list[Marker]
+        self,
+        scene: ff.Scene,
+        names: Sequence[str],
+        targets: np.ndarray,
+        channels: Sequence[int],
+        markers: list[Marker],
+        triangles: int = BOX,
     ) -> Problem:
-        """The problem of a scene with a rod and free bodies ``names``, whose free joints have the same names."""
+        """The problem of a scene with a rod and free bodies ``names``, whose free joints have the same names; ``triangles``: of an object."""
         model = ff.build_model(scene)
         parameters = model.default_parameters()
-        parameters.weight = self.weight * (BOX_PAIRS if self.area_weights else 1)
+        # Shares add up to 1; with this factor they add up to as much as the triangle pairs of rod and object would.
+        parameters.weight = self.weight * (BOX * triangles if self.area_weights else 1)
         base = np.tile(model.default_control(), (self.horizon, 1))
         loss = ReachLoss(names, targets, self.plan_radius, when=self.when)
         judge = ReachLoss(names, targets, self.radius)
