@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
+from farfield.tasks.focus import Neighbourhood
 from farfield.tasks.horizon import RecedingHorizon
 from farfield.tasks.losses import ReachLoss
 from farfield.tasks.optimizers import Adam
@@ -44,6 +45,9 @@ class Clutter(Task):
         "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
     )
     reach: float = option(0.4, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
+    near: float = option(
+        0.45, "plans leave out objects farther than this from rod and active object [m]; 0: none", least=0
+    )
     margin: float = option(-0.02, "the rod's targets stay this far outside of the active object's region [m]")
     speed: float = option(2.5, "largest speed of the rod's targets [m/s]", above=0)
     lift: float = option(0.0, "largest change of the rod's target height [m]", least=0)
@@ -112,6 +116,15 @@ class Clutter(Task):
                 bounds,
             )
 
+        focus = None
+        if self.near > 0 and self.loss == "active":
+            focus = Neighbourhood(
+                loss,
+                self.near,
+                places=schedule.places,
+                tool=lambda state: np.asarray(state.q)[tool_place],
+                active=lambda: schedule.active,
+            )
         groups = [[0, 1]] if self.optimizer == "isotropic" else None
 
         def inside(trajectory: ff.Trajectory) -> int:
@@ -130,6 +143,7 @@ class Clutter(Task):
                 stride=self.stride,
                 projection=near_the_active,
                 schedule=schedule,
+                focus=focus,
             ),
             success=lambda trajectory: inside(trajectory) >= self.share * len(names),
             report=lambda trajectory: {
