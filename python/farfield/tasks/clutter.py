@@ -46,7 +46,9 @@ class Clutter(Task):
     )
     reach: float = option(0.4, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
     near: float = option(
-        0.45, "plans leave out objects farther than this from rod and active object [m]; 0: none", least=0
+        0.6,
+        "plans leave out objects farther than this from the way between rod and active object [m]; 0: none",
+        least=0,
     )
     margin: float = option(-0.02, "the rod's targets stay this far outside of the active object's region [m]")
     speed: float = option(2.5, "largest speed of the rod's targets [m/s]", above=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans among many objects in a smaller scene: the tool, the active object, and what is near to either.
+"""Plans among many objects in a smaller scene: the tool, the active object, and what is near to them and between them.
 
 Objects that lie still far away hardly change a plan, but every pair of bodies costs time. What is applied is always the whole scene.
 """
@@ -42,7 +42,7 @@ class View:
 
 
 class Neighbourhood:
-    """Chooses the view of a window: the objects within ``near`` [m] of the tool or of the active object.
+    """Chooses the view of a window: the objects within ``near`` [m] of the straight way from the tool to the active object.
 
     ``places``: state -> (n, 2), where the objects of ``loss`` are; ``tool``: state -> (2,); ``active``: () -> index or None.
     Without an active object, or when gradients do not come from `Adjoint`, it is the whole scene.
@@ -67,10 +67,11 @@ class Neighbourhood:
         active, places = self.active(), self.places(state)
         if active is None:
             return tuple(range(len(places)))
-        nearest = np.minimum(
-            np.linalg.norm(places - self.tool(state), axis=1), np.linalg.norm(places - places[active], axis=1)
-        )
-        return tuple(int(k) for k in np.flatnonzero(nearest <= self.near))
+        start = self.tool(state)
+        way = places[active] - start
+        along = np.clip((places - start) @ way / max(float(way @ way), 1e-24), 0.0, 1.0)
+        apart = np.linalg.norm(places - start - along[:, None] * way, axis=1)
+        return tuple(int(k) for k in np.flatnonzero(apart <= self.near))
 
     def view(self, objective: Objective, state: ff.State) -> View:
         """The view of a window that starts at ``state``, with the present weights and limits of the loss."""
