@@ -39,8 +39,8 @@ class Clutter(Task):
     waiting: float = option(
         1.0, "weight in the loss of objects that are pushed away while they wait for their turn", least=0
     )
-    slack: float = option(0.15, "how far those may be pushed away without any cost [m]", least=0)
-    patience: int = option(25, "windows after which an object that has not arrived gives way to others", above=0)
+    slack: float = option(0.3, "how far those may be pushed away without any cost [m]", least=0)
+    patience: int = option(20, "windows after which an object that has not arrived gives way to others", above=0)
     optimizer: str = option(
         "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
     )

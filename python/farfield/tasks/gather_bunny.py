@@ -32,14 +32,14 @@ class GatherBunny(Clutter):
     tolerance: float = option(1e-4, "where Newton's method stops while planning [N, N m]", above=0)
     weight: float = option(5e-9, "contact weight [J]", above=0)
     inner: float = option(0.45, "smallest distance of an object from the middle at the start [m]", above=0)
-    outer: float = option(0.75, "largest one [m]", above=0)
+    outer: float = option(0.8, "largest one [m]", above=0)
     triangles: int = option(250, "of every object, about", least=50)
     shape: str = option("bunny", "of the objects", choices=("bunny", "trefoil"))
 
     def build(self, seed: int) -> Problem:
         """The scene: places and headings of the objects and the heading of the rod are drawn from the seed."""
         generator = np.random.default_rng(seed)
-        places = scatter(generator, self.objects, self.inner, self.outer, 1.8 * SIZE)
+        places = scatter(generator, self.objects, self.inner, self.outer, 2.2 * SIZE)
         turns = generator.uniform(-np.pi, np.pi, self.objects + 1)
         surface = bunny(self.triangles) if self.shape == "bunny" else trefoil(self.triangles)
         mesh, volume = resting(*surface)

@@ -27,14 +27,18 @@ class Sort(Clutter):
     frames: int = option(700, "time steps of the motion", above=0)
     horizon: int = option(16, "time steps looked ahead", above=0)
     reach: float = option(0.3, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
+    waiting: float = option(
+        0.2, "weight in the loss of objects that are pushed away while they wait for their turn", least=0
+    )
+    patience: int = option(40, "windows after which an object that has not arrived gives way to others", above=0)
     share: float = option(0.7, "success: this share of the objects ends in its region", above=0)
-    extent: float = option(0.4, "the cubes lie within this distance of the middle at the start [m]", above=0)
-    apart: float = option(0.75, "distance of the regions from the middle [m]", above=0)
+    extent: float = option(0.45, "the cubes lie within this distance of the middle at the start [m]", above=0)
+    apart: float = option(0.8, "distance of the regions from the middle [m]", above=0)
 
     def build(self, seed: int) -> Problem:
         """The scene: places, headings and kinds of the cubes are drawn from the seed; half of them are of each kind."""
         generator = np.random.default_rng(seed)
-        places = scatter(generator, self.objects, 0.0, self.extent, 1.7 * SIDE)
+        places = scatter(generator, self.objects, 0.0, self.extent, 2.0 * SIDE)
         kinds = generator.permutation(np.arange(self.objects) % 2)
         turns = generator.uniform(-np.pi, np.pi, self.objects)
         scene = rod_scene("sort", self, place=(0.0, -self.extent - 0.2, HEIGHT), yaw=0.0, half=ROD_HALF)
