@@ -407,3 +407,15 @@ def test_the_ant_hears_of_the_box_from_afar():
     assert analytic != 0.0
     assert abs(found.value - analytic) < 0.02 * abs(analytic) + 10.0 * found.noise
     assert found.noise < 0.1 * abs(analytic)
+
+
+def test_the_benchmark_of_bunnies_times_a_frame_of_the_paper():
+    from farfield.benchmarks import bunnies
+
+    options = bunnies.Options(steps=1, brute_steps=0, repeats=1, shape="trefoil")
+    found = bunnies.run(lambda text, total: lambda: None, options)
+    assert [row["model"] for row in found["rows"]] == ["longrange", "ipc"]
+    for row in found["rows"]:
+        assert row["frame_seconds"] == pytest.approx(60 * 32 * 1e-3 * row["step_ms"])
+    assert found["triangles"] == 10 * 288 + 12
+    assert [check.name for check in found["checks"]] == ["long range / IPC"]
