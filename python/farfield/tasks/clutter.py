@@ -15,12 +15,13 @@ from farfield.tasks.losses import ReachLoss
 from farfield.tasks.optimizers import Adam
 from farfield.tasks.parameterizations import DirectTargets
 from farfield.tasks.projections import Approach, Box, Leash, Outside, Sequential
-from farfield.tasks.rod import ROD_HALF, add_rod
+from farfield.tasks.rod import add_rod
 from farfield.tasks.schedule import ActiveObject, AllObjects
 from farfield.tasks.task import Problem, Task, option
 from farfield.viewer.recording import Marker
 
 BOX = 12  # triangles of a box
+ROD_HALF = (0.03, 0.08, 0.03)  # short: it has to pass between objects [m]
 REST_GAP = 1e-3  # between the ground and what lies on it at the start [m]
 
 
@@ -40,11 +41,11 @@ class Clutter(Task):
         1.0, "weight in the loss of objects that are pushed away while they wait for their turn", least=0
     )
     slack: float = option(0.3, "how far those may be pushed away without any cost [m]", least=0)
-    patience: int = option(20, "windows after which an object that has not arrived gives way to others", above=0)
+    patience: int = option(20, "windows after which an object that has come no nearer gives way to others", above=0)
     optimizer: str = option(
         "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
     )
-    reach: float = option(0.4, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
+    reach: float = option(0.3, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
     near: float = option(
         0.6,
         "plans leave out objects farther than this from the way between rod and active object [m]; 0: none",
@@ -174,11 +175,11 @@ def _summed(judge: ReachLoss, trajectory: ff.Trajectory) -> float:
     return float(np.maximum(judge.distances(trajectory)[-1] ** 2 - judge.radius**2, 0.0).sum())
 
 
-def rod_scene(name: str, task: Clutter, *, place: Sequence[float], yaw: float, half=ROD_HALF) -> ff.Scene:
+def rod_scene(name: str, task: Clutter, *, place: Sequence[float], yaw: float) -> ff.Scene:
     """Ground and a rod."""
     scene = ff.Scene(name=name)
     scene.add_shape(0, name="ground", type="HalfSpace", friction=task.friction)
-    add_rod(scene, place, yaw, friction=task.grip, stiffness=task.stiffness, half=half)
+    add_rod(scene, place, yaw, friction=task.grip, stiffness=task.stiffness, half=ROD_HALF)
     return scene
 
 
