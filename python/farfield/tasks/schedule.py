@@ -13,7 +13,6 @@ import numpy as np
 import farfield as ff
 from farfield.tasks.losses import ReachLoss
 
-
 PROGRESS = 0.01  # an object that has come nearer by this much is on its way [m]
 
 
