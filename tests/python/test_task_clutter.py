@@ -15,6 +15,7 @@ from farfield.runs import RunDir
 from farfield.tasks import ReachLoss, registry, runner
 from farfield.tasks.ant_push import AntPush
 from farfield.tasks.clutter import scatter
+from farfield.tasks.focus import Neighbourhood, View, without
 from farfield.tasks.gather import Gather
 from farfield.tasks.gather_bunny import GatherBunny, resting, trefoil
 from farfield.tasks.methods import Adjoint
@@ -23,7 +24,7 @@ from farfield.tasks.schedule import ActiveObject, way_around
 from farfield.tasks.sort import Sort
 from farfield.tasks.task import with_options
 
-SHORT = {"objects": "2", "frames": "3", "horizon": "4", "iterations": "2"}
+SHORT = {"objects": "2", "frames": "3", "horizon": "4", "iterations": "2", "near": "0.2"}
 
 
 def objective_of(problem):
@@ -118,6 +119,58 @@ def test_the_gradient_of_a_window_is_that_of_its_loss(kind):
     assert analytic != 0.0
     assert found.relative_error(analytic) < 1e-3 + 10.0 * found.noise / abs(analytic)
     assert found.noise < 0.05 * abs(analytic)
+
+
+def test_a_plan_takes_in_what_is_near_and_hardly_misses_the_rest():
+    problem = Gather(objects=3, horizon=6).build(1)
+    objective = objective_of(problem)
+    state = problem.model.default_state()
+    for name, place in (("cube 0", (0.4, 0.1)), ("cube 1", (0.7, 0.3)), ("cube 2", (-1.6, 0.9))):
+        state.q[problem.model.joint_q(name).start : problem.model.joint_q(name).start + 2] = place
+    objective.state = state
+    near = Neighbourhood(
+        problem.loss,
+        0.5,
+        places=lambda s: np.array([np.asarray(s.q)[problem.model.joint_q(n)][:2] for n in problem.loss.bodies]),
+        tool=lambda s: np.asarray(s.q)[:2],
+        active=lambda: 1,
+    )
+    assert near.chosen(state) == (0, 1)
+    problem.loss.weights = np.array([0.5, 1.0, 0.0])
+    x = problem.parameterization.initial() + [0.3, 0.2, 0.0, 0.1] * np.linspace(0.1, 1.0, 6)[:, None]
+    (whole,) = objective.evaluate([x])
+    view = near.view(objective, state)
+    assert view.objective.model.num_dofs == 18 and near.view(objective, state) is view
+    part, guess = view.evaluate(x, state, None)
+    assert part.value == pytest.approx(whole.value, rel=1e-6)
+    assert np.linalg.norm(part.gradient - whole.gradient) < 1e-3 * np.linalg.norm(whole.gradient)
+    assert not np.array_equal(part.gradient, whole.gradient)
+    velocities = whole.trajectory.v[1:]
+    rest = problem.model.joint_dofs("cube 2")
+    assert not guess[:, rest].any()  # left out: at rest
+    assert np.abs(np.delete(guess - velocities, rest, axis=1)).max() < 1e-4 * np.abs(velocities).max()
+    again, _ = view.evaluate(x, state, guess)
+    assert again.value == pytest.approx(part.value, rel=1e-9)
+    assert sum(r.iterations for r in again.trajectory.reports) < sum(r.iterations for r in part.trajectory.reports)
+    state.q[problem.model.joint_q("cube 2").start : problem.model.joint_q("cube 2").start + 2] = (0.35, -0.3)
+    assert near.chosen(state) == (0, 1, 2)  # near the way between rod and active cube, though far from both
+    near.active = lambda: None
+    assert near.chosen(state) == (0, 1, 2) and near.view(objective, state).objective is objective
+    with pytest.raises(ValueError, match="near 0, expected > 0 m"):
+        Neighbourhood(problem.loss, 0, places=None, tool=None, active=None)
+
+
+def test_a_scene_without_some_bodies_keeps_the_others_as_they_are():
+    problem = Gather(objects=3).build(1)
+    whole = problem.model.scene
+    part = without(whole, {"cube 0", "cube 2"})
+    assert [body.name for body in part.bodies] == ["world", "rod", "cube 1"]
+    model = ff.build_model(part)
+    assert model.num_dofs == 12 and model.num_controls == 6
+    view = View(SimpleNamespace(model=model), problem.model)
+    assert np.array_equal(problem.model.default_state().q[view._columns_q], model.default_state().q)
+    before, after = problem.parameters.moments, model.default_parameters().moments
+    assert np.array_equal(before[[0, 1, 3]], after)
 
 
 def make_schedule(places, targets, tool=(0.0, 0.0), **options):
@@ -354,3 +407,15 @@ def test_the_ant_hears_of_the_box_from_afar():
     assert analytic != 0.0
     assert abs(found.value - analytic) < 0.02 * abs(analytic) + 10.0 * found.noise
     assert found.noise < 0.1 * abs(analytic)
+
+
+def test_the_benchmark_of_bunnies_times_a_frame_of_the_paper():
+    from farfield.benchmarks import bunnies
+
+    options = bunnies.Options(steps=1, brute_steps=0, repeats=1, shape="trefoil")
+    found = bunnies.run(lambda text, total: lambda: None, options)
+    assert [row["model"] for row in found["rows"]] == ["longrange", "ipc"]
+    for row in found["rows"]:
+        assert row["frame_seconds"] == pytest.approx(60 * 32 * 1e-3 * row["step_ms"])
+    assert found["triangles"] == 10 * 288 + 12
+    assert [check.name for check in found["checks"]] == ["long range / IPC"]

@@ -16,6 +16,11 @@ BENCHMARKS = (
         "contact of sixteen balls against brute force and the IPC Toolkit; a whole step and its vjp",
     ),
     (
+        "bunnies",
+        "farfield.benchmarks.bunnies",
+        "a frame of gather-bunny with the long-range model, all pairs of triangles, and IPC, beside the paper's",
+    ),
+    (
         "grains",
         "farfield.benchmarks.grains",
         "cost of a contact of two-dimensional grains against the exact polygon query; growth; the full silo; Box2D",

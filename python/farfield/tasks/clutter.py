@@ -9,18 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
+from farfield.tasks.focus import Neighbourhood
 from farfield.tasks.horizon import RecedingHorizon
 from farfield.tasks.losses import ReachLoss
 from farfield.tasks.optimizers import Adam
 from farfield.tasks.parameterizations import DirectTargets
 from farfield.tasks.projections import Approach, Box, Leash, Outside, Sequential
-from farfield.tasks.rod import ROD_HALF, add_rod
+from farfield.tasks.rod import add_rod
 from farfield.tasks.schedule import ActiveObject, AllObjects
 from farfield.tasks.starts import KNOTS, curve
 from farfield.tasks.task import Problem, Task, option
 from farfield.viewer.recording import Marker
 
-BOX_PAIRS = 12 * 12  # triangle pairs of two boxes: what their shares have to be multiplied by to add up to the same
+BOX = 12  # triangles of a box
+ROD_HALF = (0.03, 0.08, 0.03)  # short: it has to pass between objects [m]
 REST_GAP = 1e-3  # between the ground and what lies on it at the start [m]
 
 
@@ -39,11 +41,17 @@ class Clutter(Task):
     waiting: float = option(
         1.0, "weight in the loss of objects that are pushed away while they wait for their turn", least=0
     )
-    patience: int = option(25, "windows after which an object that has not arrived gives way to others", above=0)
+    slack: float = option(0.3, "how far those may be pushed away without any cost [m]", least=0)
+    patience: int = option(20, "windows after which an object that has come no nearer gives way to others", above=0)
     optimizer: str = option(
         "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
     )
-    reach: float = option(0.4, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
+    reach: float = option(0.3, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
+    near: float = option(
+        0.6,
+        "plans leave out objects farther than this from the way between rod and active object [m]; 0: none",
+        least=0,
+    )
     margin: float = option(-0.02, "the rod's targets stay this far outside of the active object's region [m]")
     speed: float = option(2.5, "largest speed of the rod's targets [m/s]", above=0)
     lift: float = option(0.0, "largest change of the rod's target height [m]", least=0)
@@ -66,18 +74,27 @@ class Clutter(Task):
     share: float = option(0.8, "success: this share of the objects ends in its region", above=0)
 
     def _problem(
-        self, scene: ff.Scene, names: Sequence[str], targets: np.ndarray, channels: Sequence[int], markers: list[Marker]
+        self,
+        scene: ff.Scene,
+        names: Sequence[str],
+        targets: np.ndarray,
+        channels: Sequence[int],
+        markers: list[Marker],
+        triangles: int = BOX,
     ) -> Problem:
-        """The problem of a scene with a rod and free bodies ``names``, whose free joints have the same names."""
+        """The problem of a scene with a rod and free bodies ``names``, whose free joints have the same names; ``triangles``: of an object."""
         model = ff.build_model(scene)
         parameters = model.default_parameters()
-        parameters.weight = self.weight * (BOX_PAIRS if self.area_weights else 1)
+        # Shares add up to 1; with this factor they add up to as much as the triangle pairs of rod and object would.
+        parameters.weight = self.weight * (BOX * triangles if self.area_weights else 1)
         base = np.tile(model.default_control(), (self.horizon, 1))
         loss = ReachLoss(names, targets, self.plan_radius, when=self.when)
         judge = ReachLoss(names, targets, self.radius)
         if self.loss == "active":
             tool = ("rod_x", "rod_y")
-            schedule = ActiveObject(loss, model, names, tool, waiting=self.waiting, patience=self.patience)
+            schedule = ActiveObject(
+                loss, model, names, tool, waiting=self.waiting, slack=self.slack, patience=self.patience
+            )
         else:
             schedule = AllObjects()
         tool_place = [model.joint_q("rod_x").start, model.joint_q("rod_y").start]
@@ -115,6 +132,15 @@ class Clutter(Task):
                 knots[1:, list(channels).index(3)] += generator.uniform(-np.pi, np.pi, count)
             return curve(knots, self.horizon)
 
+        focus = None
+        if self.near > 0 and self.loss == "active":
+            focus = Neighbourhood(
+                loss,
+                self.near,
+                places=schedule.places,
+                tool=lambda state: np.asarray(state.q)[tool_place],
+                active=lambda: schedule.active,
+            )
         groups = [[0, 1]] if self.optimizer == "isotropic" else None
 
         def inside(trajectory: ff.Trajectory) -> int:
@@ -133,6 +159,7 @@ class Clutter(Task):
                 stride=self.stride,
                 projection=near_the_active,
                 schedule=schedule,
+                focus=focus,
             ),
             success=lambda trajectory: inside(trajectory) >= self.share * len(names),
             report=lambda trajectory: {
@@ -162,11 +189,11 @@ def _summed(judge: ReachLoss, trajectory: ff.Trajectory) -> float:
     return float(np.maximum(judge.distances(trajectory)[-1] ** 2 - judge.radius**2, 0.0).sum())
 
 
-def rod_scene(name: str, task: Clutter, *, place: Sequence[float], yaw: float, half=ROD_HALF) -> ff.Scene:
+def rod_scene(name: str, task: Clutter, *, place: Sequence[float], yaw: float) -> ff.Scene:
     """Ground and a rod."""
     scene = ff.Scene(name=name)
     scene.add_shape(0, name="ground", type="HalfSpace", friction=task.friction)
-    add_rod(scene, place, yaw, friction=task.grip, stiffness=task.stiffness, half=half)
+    add_rod(scene, place, yaw, friction=task.grip, stiffness=task.stiffness, half=ROD_HALF)
     return scene
 
 

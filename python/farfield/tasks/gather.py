@@ -24,12 +24,12 @@ class Gather(Clutter):
     """Bring ten scattered cubes into one region with a rod that starts in the middle of it, touching nothing."""
 
     inner: float = option(0.45, "smallest distance of a cube from the middle at the start [m]", above=0)
-    outer: float = option(0.75, "largest one [m]", above=0)
+    outer: float = option(0.8, "largest one [m]", above=0)
 
     def build(self, seed: int) -> Problem:
         """The scene: places and headings of the cubes and the heading of the rod are drawn from the seed."""
         generator = np.random.default_rng(seed)
-        places = scatter(generator, self.objects, self.inner, self.outer, 2.0 * SIDE)
+        places = scatter(generator, self.objects, self.inner, self.outer, 2.6 * SIDE)
         turns = generator.uniform(-np.pi, np.pi, self.objects + 1)
         scene = rod_scene("gather", self, place=(0.0, 0.0, HEIGHT), yaw=turns[-1])
         names = [f"cube {k}" for k in range(self.objects)]

@@ -20,7 +20,7 @@ from farfield.viewer.recording import Marker
 
 SIZE = 0.12  # longest side of an object [m]
 MASS = 0.1  # [kg]
-HEIGHT = 0.06  # of the rod [m]
+HEIGHT = 0.04  # of the rod: bunnies lie flat [m]
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,18 @@ class GatherBunny(Clutter):
     """Bring ten scattered bunnies of 250 triangles into one region with a rod."""
 
     frames: int = option(550, "time steps of the motion", above=0)
+    stride: int = option(2, "time steps applied of every window", above=0)
+    tolerance: float = option(1e-4, "where Newton's method stops while planning [N, N m]", above=0)
     weight: float = option(5e-9, "contact weight [J]", above=0)
     inner: float = option(0.45, "smallest distance of an object from the middle at the start [m]", above=0)
-    outer: float = option(0.75, "largest one [m]", above=0)
+    outer: float = option(0.8, "largest one [m]", above=0)
     triangles: int = option(250, "of every object, about", least=50)
     shape: str = option("bunny", "of the objects", choices=("bunny", "trefoil"))
 
     def build(self, seed: int) -> Problem:
         """The scene: places and headings of the objects and the heading of the rod are drawn from the seed."""
         generator = np.random.default_rng(seed)
-        places = scatter(generator, self.objects, self.inner, self.outer, 1.8 * SIZE)
+        places = scatter(generator, self.objects, self.inner, self.outer, 2.2 * SIZE)
         turns = generator.uniform(-np.pi, np.pi, self.objects + 1)
         surface = bunny(self.triangles) if self.shape == "bunny" else trefoil(self.triangles)
         mesh, volume = resting(*surface)
@@ -62,7 +64,7 @@ class GatherBunny(Clutter):
                 color=[0.75, 0.65, 0.55, 1.0],
             )
         markers = [Marker("region", (0.0, 0.0, 2e-3), self.radius, flat=True)]
-        return self._problem(scene, names, np.zeros((self.objects, 2)), (0, 1, 2, 3), markers)
+        return self._problem(scene, names, np.zeros((self.objects, 2)), (0, 1, 2, 3), markers, len(mesh.triangles))
 
 
 def bunny(triangles: int) -> tuple[np.ndarray, np.ndarray]:

@@ -25,7 +25,8 @@ class RecedingHorizon:
     frames: steps to apply. iterations: optimiser iterations per window at most; first_iterations: of the first window. A window
     ends early when its loss or its whole gradient is zero, as nothing more will change. projection: first state of a window -> the set its unknowns stay in.
     final_tolerance: Newton stop of the steps that are applied [N, N m]. stride: steps applied of each window.
-    schedule: changes what is asked for from window to window (`farfield.tasks.schedule`).
+    schedule: changes what is asked for from window to window (`farfield.tasks.schedule`). focus: plans in a part of the scene
+    (`farfield.tasks.focus`).
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class RecedingHorizon:
         final_tolerance: float = 1e-8,
         stride: int = 1,
         schedule: Any = None,
+        focus: Any = None,
     ) -> None:
         if not 1 <= stride <= len(objective.parameterization.initial()):
             raise ValueError(f"RecedingHorizon: stride {stride}, expected 1 up to the steps of a window")
@@ -47,6 +49,7 @@ class RecedingHorizon:
         self.frames, self.iterations = frames, iterations
         self.first_iterations = iterations if first_iterations is None else first_iterations
         self.final_tolerance = final_tolerance
+        self.focus = focus
         self.stride, self.schedule = stride, AllObjects() if schedule is None else schedule
         self.total = self.first_iterations + (math.ceil(frames / stride) - 1) * iterations
         self.done = False
@@ -68,8 +71,7 @@ class RecedingHorizon:
         self.objective.state = ff.State(q=self._q[-1], v=self._v[-1])
         if self._iteration == 0:
             self.schedule.begin(self.objective.state)
-        self.objective.guess = self._guess
-        (here,) = self.objective.evaluate([self._x])
+        here, guess = self._evaluate()
         row = {
             "frame": self.frame,
             "iteration": self._iteration,
@@ -86,13 +88,23 @@ class RecedingHorizon:
         if here.gradient is None:
             self._step_back(here.trajectory)
         else:
-            self._good, self._guess = self._x, np.array(here.trajectory.v[1:])
+            self._good, self._guess = self._x, guess
             if moving:
                 self._improve(here.gradient)
         limit = self.iterations if self._controls else self.first_iterations
         if not moving or self._iteration >= limit:
             row["steps"] += self._apply()
         return row
+
+    def _evaluate(self) -> tuple[Any, np.ndarray | None]:
+        """The present unknowns' evaluation, and its velocities as a guess for the next one."""
+        if self.focus is not None:
+            return self.focus.view(self.objective, self.objective.state).evaluate(
+                self._x, self.objective.state, self._guess
+            )
+        self.objective.guess = self._guess
+        (here,) = self.objective.evaluate([self._x])
+        return here, None if here.gradient is None else np.array(here.trajectory.v[1:])
 
     def _improve(self, gradient: np.ndarray) -> None:
         if self.projection is None:

@@ -13,6 +13,8 @@ import numpy as np
 import farfield as ff
 from farfield.tasks.losses import ReachLoss
 
+PROGRESS = 0.01  # an object that has come nearer by this much is on its way [m]
+
 
 class AllObjects:
     """The summed loss: every object weighs the same, always, and no object is the active one."""
@@ -36,7 +38,7 @@ class ActiveObject:
 
     The active object and all that are inside weigh 1 in ``loss`` (an object inside costs nothing until a plan pushes it out). Those that
     still wait weigh ``waiting``, and cost nothing until they are pushed away from their target by more than ``slack`` [m] within
-    the turn. After ``patience`` windows without arriving an object goes to the end of the queue.
+    the turn. After ``patience`` windows in which it has come no nearer an object goes to the end of the queue.
     ``joints``: free joints of the loss's bodies, in their order. ``tool``: names of the tool's x and y slides.
     """
 
@@ -61,7 +63,7 @@ class ActiveObject:
         self._columns = np.array([[model.joint_q(name).start, model.joint_q(name).start + 1] for name in joints])
         self._tool = [model.joint_q(name).start for name in tool]
         self._turns = np.zeros(len(joints), dtype=int)  # how often an object has run out of patience
-        self._waited = 0
+        self._waited, self._nearest = 0, np.inf  # windows without progress, and how near the active object has been
         self.active: int | None = None
 
     def places(self, state: ff.State) -> np.ndarray:
@@ -74,12 +76,15 @@ class ActiveObject:
         away = np.linalg.norm(places - self.loss.targets[:, :2], axis=1)
         outside = away > self.loss.radius
         self._waited += 1
+        if self.active is not None and away[self.active] < self._nearest - PROGRESS:
+            self._nearest, self._waited = float(away[self.active]), 0
         if self.active is not None and outside[self.active] and self._waited >= self.patience:
             self._turns[self.active] += 1
             self.active = None
         if self.active is None or not outside[self.active]:
             self.active = self._next(places, outside, np.asarray(state.q)[self._tool])
             self._waited = 0
+            self._nearest = np.inf if self.active is None else float(away[self.active])
             self.loss.limits = np.where(outside, away + self.slack, self.loss.radius)
         self.loss.weights = np.where(outside, self.waiting, 1.0)
         if self.active is not None:
@@ -100,6 +105,7 @@ class ActiveObject:
         """Everything that later windows depend on."""
         active = -1 if self.active is None else self.active
         counts = {"active": np.array(active), "turns": self._turns.copy(), "waited": np.array(self._waited)}
+        counts["nearest"] = np.array(self._nearest)
         return {**counts, "weights": self.loss.weights.copy(), "limits": self.loss.limits.copy()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
@@ -107,6 +113,7 @@ class ActiveObject:
         active = int(state["active"])
         self.active = None if active < 0 else active
         self._turns, self._waited = np.array(state["turns"]), int(state["waited"])
+        self._nearest = float(state["nearest"])
         self.loss.weights, self.loss.limits = np.array(state["weights"]), np.array(state["limits"])
 
 

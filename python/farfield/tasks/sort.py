@@ -16,7 +16,6 @@ from farfield.viewer.recording import Marker
 
 SIDE = 0.1  # [m]
 HEIGHT = 0.06  # of the rod [m]
-ROD_HALF = (0.03, 0.08, 0.03)  # shorter than that of gather: it has to pass between cubes [m]
 COLORS = ([0.85, 0.5, 0.25, 1.0], [0.3, 0.6, 0.4, 1.0])
 
 
@@ -26,18 +25,20 @@ class Sort(Clutter):
 
     frames: int = option(700, "time steps of the motion", above=0)
     horizon: int = option(16, "time steps looked ahead", above=0)
-    reach: float = option(0.3, "radius of the disc around the active object that holds the rod's targets [m]", above=0)
+    waiting: float = option(
+        0.2, "weight in the loss of objects that are pushed away while they wait for their turn", least=0
+    )
     share: float = option(0.7, "success: this share of the objects ends in its region", above=0)
-    extent: float = option(0.4, "the cubes lie within this distance of the middle at the start [m]", above=0)
-    apart: float = option(0.6, "distance of the regions from the middle [m]", above=0)
+    extent: float = option(0.45, "the cubes lie within this distance of the middle at the start [m]", above=0)
+    apart: float = option(0.8, "distance of the regions from the middle [m]", above=0)
 
     def build(self, seed: int) -> Problem:
         """The scene: places, headings and kinds of the cubes are drawn from the seed; half of them are of each kind."""
         generator = np.random.default_rng(seed)
-        places = scatter(generator, self.objects, 0.0, self.extent, 1.7 * SIDE)
+        places = scatter(generator, self.objects, 0.0, self.extent, 2.0 * SIDE)
         kinds = generator.permutation(np.arange(self.objects) % 2)
         turns = generator.uniform(-np.pi, np.pi, self.objects)
-        scene = rod_scene("sort", self, place=(0.0, -self.extent - 0.2, HEIGHT), yaw=0.0, half=ROD_HALF)
+        scene = rod_scene("sort", self, place=(0.0, -self.extent - 0.2, HEIGHT), yaw=0.0)
         names = [f"cube {k}" for k in range(self.objects)]
         for name, place, turn, kind in zip(names, places, turns, kinds, strict=True):
             add_cube(scene, name, place, turn, side=SIDE, friction=self.grip, color=COLORS[kind])

@@ -48,11 +48,12 @@ void check_derivatives(const LongRange& model, const Poses& poses, double scale,
     worst.hessian = std::max(worst.hessian, hessian.error);
 }
 
-void check_vjp(const LongRange& model, const Poses& start, double scale, Random& random, Worst& worst) {
+void check_vjp(const LongRange& model, const Poses& start, double coefficient, double scale, Random& random,
+               Worst& worst) {
     const auto count = static_cast<Eigen::Index>(start.size());
     Parameters parameters;
     parameters.weight = 1e-3;
-    parameters.friction = Eigen::VectorXd::Constant(count, 0.5);
+    parameters.friction = Eigen::VectorXd::Constant(count, coefficient);
     const auto memory = model.make_memory();
     const double dt = 0.01;
     const Poses poses = moved(start, 1e-3 * normal_vector(random, 6 * count));
@@ -119,11 +120,32 @@ TEST_CASE("long range: vjp agrees with differences") {
     Worst worst;
     for (int round = 0; round < 30; ++round) {
         const Scene scene = random_scene(random, round % 2 == 0, 0.3);
-        check_vjp(LongRange(scene.geometry, varied_options(round)), scene.poses, std::min(scene.scale, 0.1), random,
-                  worst);
+        check_vjp(LongRange(scene.geometry, varied_options(round)), scene.poses, 0.5, std::min(scene.scale, 0.1),
+                  random, worst);
     }
     CHECK(worst.rubbing >= 15);
     MESSAGE("worst error by the previous pose " << worst.previous << " in " << worst.rubbing << " scenes");
+}
+
+TEST_CASE("long range: without friction nothing is lagged, and the vjp still tells what friction would do") {
+    Random random(14);
+    Worst worst;
+    for (int round = 0; round < 10; ++round) {
+        const Scene scene = random_scene(random, round % 2 == 0, 0.3);
+        const LongRange model(scene.geometry, varied_options(round));
+        check_vjp(model, scene.poses, 0.0, std::min(scene.scale, 0.1), random, worst);
+        Parameters parameters;
+        parameters.weight = 1e-3;
+        parameters.friction = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(scene.poses.size()));
+        const auto begun = model.make_memory(), resting = model.make_memory();
+        ContactDerivatives moving, still;
+        model.begin_step(scene.poses, 0.01, parameters, *begun);
+        model.derivatives(scene.poses, parameters, *begun, moving);
+        model.derivatives(scene.poses, parameters, *resting, still);
+        CHECK(moving.energy == still.energy);
+        CHECK(stacked(moving.wrench) == stacked(still.wrench));
+    }
+    CHECK(worst.rubbing == 0);
 }
 
 TEST_CASE("long range: a vjp that finds the step evaluated agrees with one that evaluates it") {
@@ -181,7 +203,7 @@ TEST_CASE("long range: derivatives inside a band and just beside both of its end
         poses[2].position =
             model.shape(1).tree.center[0] - poses[2].rotation * model.shape(2).tree.center[0] + r * unit_vector(random);
         check_derivatives(model, poses, 1e-3 * d1, random, worst);  // no step reaches across the switch
-        if (r < d2 * 0.99) check_vjp(model, poses, 1e-3 * d1, random, worst);
+        if (r < d2 * 0.99) check_vjp(model, poses, 0.5, 1e-3 * d1, random, worst);
     }
     CHECK(worst.rubbing >= 4);
     MESSAGE("worst gradient error " << worst.gradient << ", Hessian " << worst.hessian << ", by the previous pose "

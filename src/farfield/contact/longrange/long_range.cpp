@@ -132,8 +132,11 @@ void LongRange::begin_step(const Poses& previous, double dt, const Parameters& p
     mine.dt = dt;
     mine.evaluated = false;
     prepare(previous, mine.previous, mine.start);
-    for_each_pair(
-        mine, [&](int pair, PairScratch& scratch) { pair_lag(place(pair, mine.previous, mine.start), mine, scratch); });
+    for_each_pair(mine, [&](int pair, PairScratch& scratch) {
+        // Without friction there is nothing to lag; only the way back, which tells what friction would do, asks for it.
+        if (!mine.keeps_start && coefficient(pair, parameters) == 0.0) return;
+        pair_lag(place(pair, mine.previous, mine.start), mine, scratch);
+    });
 }
 
 double LongRange::energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const {
