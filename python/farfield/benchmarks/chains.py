@@ -2,7 +2,7 @@
 """Four rotating chains: the cost of a step with contact against the number of links.
 
 Four chains of universal joints hang side by side, close enough that neighbouring links meet, and each is turned at its root by a motor,
-neighbours in opposite senses. Per step: a rollout of twenty steps, after sixty that bring the chains in motion, divided by its
+neighbours in opposite senses. Per step: a rollout of ten steps, after forty that bring the chains in motion, divided by its
 steps. Per evaluation: contact energy, wrenches and Hessian blocks alone, of both models at the same states. All models have the same
 range; `none` is the step without contact.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from farfield.benchmarks.measure import Check, Timing, result_hash, take_turns
 
 CHAINS, LINKS = 4, (4, 8, 16, 32)
-DT, STEPS, REPEATS = 0.01, 20, 3
+DT, LEAD, STEPS, REPEATS = 0.01, 40, 10, 2
 SPACING, LINK, RADIUS = 0.075, 0.1, 0.03  # [m]
 TORQUE = 0.2  # at the root, per link [N m]
 RANGE = 2e-3  # of contact [m]
@@ -87,13 +87,13 @@ def measure(links: int, repeats: int, progress) -> tuple[dict, dict[str, Timing]
 
     model = ff.build_model(scene(links))
     parameters = model.default_parameters()
-    controls = turning(model, TORQUE * links, 4 * STEPS)
+    controls = turning(model, TORQUE * links, LEAD + STEPS)
     row: dict = {"links": links, "degrees_of_freedom": model.num_dofs}
     peers, hashes, moved = {}, {}, None
     for name, contact in contacts().items():
         options = {"dt": DT, "contact": contact, "tolerance": 1e-6}
-        lead = ff.rollout(model, parameters, model.default_state(), controls[: 3 * STEPS], **options)
-        roll = partial(ff.rollout, model, parameters, lead.state(-1), controls[3 * STEPS :], **options)
+        lead = ff.rollout(model, parameters, model.default_state(), controls[:LEAD], **options)
+        roll = partial(ff.rollout, model, parameters, lead.state(-1), controls[LEAD:], **options)
         last = roll() if lead.converged else lead
         row[f"{name}_converged"] = lead.converged and last.converged
         row[f"{name}_newton"] = float(np.mean([report.iterations for report in last.reports]))
