@@ -15,3 +15,5 @@ def test_neighbouring_chains_meet_and_both_models_are_timed():
         assert row[f"{name}_evaluation_us"] > 0.0
     assert row["ipc_over_polyhedral"] == row["ipc_ms"] / row["polyhedral_ms"]
     assert result["checks"][0].passed is True
+    assert [pair["vertices"] for pair in result["pairs"]] == [8, 32, 96, 384]
+    assert all(pair["ipc_us"] > 0.0 and pair["polyhedral_us"] > 0.0 for pair in result["pairs"])

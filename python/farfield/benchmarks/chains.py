@@ -4,7 +4,7 @@
 Four chains of universal joints hang side by side, close enough that neighbouring links meet, and each is turned at its root by a motor,
 neighbours in opposite senses. Per step: a rollout of ten steps, after forty that bring the chains in motion, divided by its
 steps. Per evaluation: contact energy, wrenches and Hessian blocks alone, of both models at the same states. All models have the same
-range; `none` is the step without contact.
+range; `none` is the step without contact. `pairs`: one evaluation of two balls of ever finer meshes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ DT, LEAD, STEPS, REPEATS = 0.01, 40, 10, 2
 SPACING, LINK, RADIUS = 0.075, 0.1, 0.03  # [m]
 TORQUE = 0.2  # at the root, per link [N m]
 RANGE = 2e-3  # of contact [m]
+PAIR_VERTICES = (8, 32, 96, 384)
 
 
 def scene(links: int):
@@ -65,7 +66,7 @@ def contacts() -> dict:
     return {"none": None, "polyhedral": ff.Polyhedral(range=RANGE), "ipc": ff.Ipc(range=RANGE)}
 
 
-def evaluation_seconds(models: dict, model, parameters, states: np.ndarray) -> dict[str, float]:
+def evaluation_seconds(models: dict, model, parameters, states: np.ndarray, repeats: int = 20) -> dict[str, float]:
     """Of one contact evaluation, warm, mean over the states; the smallest of three rounds in turns."""
     from farfield import _core
 
@@ -74,7 +75,7 @@ def evaluation_seconds(models: dict, model, parameters, states: np.ndarray) -> d
     for _ in range(3):
         for name, contact in models.items():
             times = [
-                _core._benchmark_contact(contact, model, parameters, q, delta=still, cold=False, repeats=20)[0]
+                _core._benchmark_contact(contact, model, parameters, q, delta=still, cold=False, repeats=repeats)[0]
                 for q in states
             ]
             best[name] = min(best[name], float(np.mean(times)))
@@ -114,6 +115,26 @@ def measure(links: int, repeats: int, progress) -> tuple[dict, dict[str, Timing]
     return row, {f"{name}, {links} links": timing for name, timing in found.items()}, hashes
 
 
+def pair_row(vertices: int) -> dict:
+    """Two balls of `vertices` vertices, half the range apart: what one evaluation of their contact takes."""
+    import farfield as ff
+    from farfield.benchmarks.racks import fibonacci_ball
+    from farfield.gradcheck import moved_to_gap
+    from farfield.properties import pair_model
+
+    points, triangles = fibonacci_ball(vertices)
+    mesh = ff.TriangleMesh(name="ball", vertices=RADIUS * points, triangles=triangles)
+    model, parameters = pair_model([{"type": ff.ShapeType.Mesh, "mesh": 0}] * 2, [mesh], weight=None)
+    q = np.array(model.default_state().q)
+    q[7:10] = [0.3 * RADIUS, 0.2 * RADIUS, 4.0 * RADIUS]
+    q = moved_to_gap(model, parameters, q, 2, 0.5 * RANGE)
+    acting = {name: contact for name, contact in contacts().items() if contact is not None}
+    seconds = evaluation_seconds(acting, model, parameters, q[None], repeats=500)
+    row = {"vertices": vertices, "triangles": len(triangles)}
+    row |= {f"{name}_us": 1e6 * value for name, value in seconds.items()}
+    return row | {"ipc_over_polyhedral": seconds["ipc"] / seconds["polyhedral"]}
+
+
 def run(progress, *, links=LINKS, repeats: int = REPEATS) -> dict:
     """All sizes."""
     rows, timings, hashes, checks = [], {}, {}, []
@@ -124,4 +145,5 @@ def run(progress, *, links=LINKS, repeats: int = REPEATS) -> dict:
         hashes.update(own)
         converged = row["polyhedral_converged"] and row["ipc_converged"]
         checks.append(Check(f"{count} links: every step converged", float(converged), ">=", 1.0))
-    return {"timings": timings, "checks": checks, "hashes": hashes, "rows": rows}
+    pairs = [pair_row(vertices) for vertices in PAIR_VERTICES]
+    return {"timings": timings, "checks": checks, "hashes": hashes, "rows": rows, "pairs": pairs}
