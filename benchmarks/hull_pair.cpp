@@ -136,6 +136,24 @@ void cold_solve(benchmark::State& timer) {
     timer.counters["iterations"] = iterations / static_cast<double>(timer.iterations());
 }
 
+/// The part of a cold solve that is GJK.
+void gjk_search(benchmark::State& timer) {
+    const Pair pair(static_cast<int>(timer.range(0)), timer.range(1) != 0);
+    const HullColumns a = pair.a.columns(), b = pair.b.columns();
+    for (auto _ : timer) {
+        Gjk gjk(Eigen::Vector3d(pair.pose.position));
+        GjkStatus status = GjkStatus::Searching;
+        while (status == GjkStatus::Searching && gjk.lower() < kRange) {
+            const Eigen::Vector3d n = gjk.direction();
+            int i = 0, j = 0;
+            (void)a.support(n, i);
+            (void)b.support(-(pair.pose.rotation.transpose() * n), j);
+            status = gjk.add(a.point(i), pair.pose * b.point(j));
+        }
+        benchmark::DoNotOptimize(gjk.lower());
+    }
+}
+
 void derivatives(benchmark::State& timer) {
     const Pair pair(static_cast<int>(timer.range(0)), timer.range(1) != 0);
     WarmPlane warm;
@@ -157,6 +175,7 @@ BENCHMARK(plain_pass_time)->Apply(sizes);
 BENCHMARK(one_pass)->Apply(sizes);
 BENCHMARK(warm_solve)->Apply(sizes);
 BENCHMARK(cold_solve)->Apply(sizes);
+BENCHMARK(gjk_search)->Apply(sizes);
 BENCHMARK(derivatives)->Args({8, 0});
 
 }  // namespace

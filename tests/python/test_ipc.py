@@ -218,5 +218,5 @@ def test_global_form_refuses_large_scenes():
     mesh = ff.TriangleMesh(name="ball", vertices=ball.vertices, triangles=np.asarray(ball.faces, dtype=np.int32))
     model, parameters = properties.pair_model([{"type": ff.ShapeType.Mesh, "mesh": 0}] * 2, [mesh])
     q, _ = properties.placed(np.random.default_rng(0), 5.0)
-    with pytest.raises(ValueError, match="2560 triangles, expected at most 2000"):
+    with pytest.raises(ValueError, match="2560 triangles, expected at most 2000; use Ipc or LongRange"):
         ff.IpcGlobal().evaluate(model, parameters, q)

@@ -65,12 +65,12 @@ class Settings:
     """How much is measured."""
 
     pairs: int = 24  #: random pairs per property
-    scan: int = 40  #: places along a line
+    scan: int = 32  #: places along a line
     halvings: int = 24  #: of every interval between them
     seed: int = 0
 
 
-QUICK = Settings(pairs=5, scan=30)
+QUICK = Settings(pairs=5, scan=20)
 
 
 @dataclass
@@ -198,7 +198,7 @@ def _lines(
 ) -> Iterator[tuple[Pair, np.ndarray, np.ndarray, np.ndarray]]:
     """Ways out of contact and ways past each other, turning: pair, start, twist per unit of way, places."""
     reach = subject.range or 0.3
-    for pair, random in _both(subject, Settings(pairs=max(2, settings.pairs // 6), seed=settings.seed), seed):
+    for pair, random in _both(subject, Settings(pairs=max(2, settings.pairs // 8), seed=settings.seed), seed):
         q = pair.placed(random, 3.0)
         if subject.begins_at > 0.0:
             start = pair.to_gap(q, subject.begins_at)

@@ -44,7 +44,7 @@ Ipc::Ipc(const CollisionGeometry& geometry, const IpcOptions& options)
     }
     if (options.form == Form::Global && triangles > at(kMaxGlobalTriangles)) {
         fail("Ipc: the global form looks at all pairs of features: ", triangles, " triangles, expected at most ",
-             kMaxGlobalTriangles);
+             kMaxGlobalTriangles, "; use Ipc or LongRange");
     }
     for (const ContactPair& pair : pairs_) {
         if (pair.a < 0 || pair.a >= pair.b || pair.b >= num_bodies) {

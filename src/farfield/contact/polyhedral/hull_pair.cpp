@@ -21,6 +21,7 @@ using Eigen::Vector4d;
 constexpr int kMaxIterations = 60;
 constexpr int kMaxWarmIterations = 10;  // then GJK tells whether the hulls have parted
 constexpr int kMaxHalvings = 60;
+constexpr int kBalanceHalvings = 12;  // a start needs no more
 constexpr double kArmijo = 1e-4;
 constexpr double kStagnation = 1e-11;  // of Phi: below it a decrement that does not even halve is rounding
 constexpr double kNothing = 1e-26;     // Phi this small is that of hulls at their range, up to rounding
@@ -31,7 +32,7 @@ constexpr double kShift = 1e-14;  // of the trace; only steers the iteration
 /// The margin 1 - |n| at which one vertex on either side of a gap g is in balance: P'(eta) = g P'((1 - eta) g/2).
 double balanced_margin(double gap, double s) {
     double low = 0.0, high = s;
-    for (int k = 0; k < 30; ++k) {
+    for (int k = 0; k < kBalanceHalvings; ++k) {
         const double eta = 0.5 * (low + high);
         const bool rising = barrier(eta, s).first > gap * barrier(0.5 * (1.0 - eta) * gap, s).first;
         (rising ? high : low) = eta;
@@ -39,11 +40,36 @@ double balanced_margin(double gap, double s) {
     return 0.5 * (low + high);
 }
 
-void rotate_sums(const Matrix3d& rotation, HullSums& sums) {
-    sums.first.head<3>() = (rotation * sums.first.head<3>()).eval();
-    sums.second.topLeftCorner<3, 3>() = (rotation * sums.second.topLeftCorner<3, 3>() * rotation.transpose()).eval();
-    sums.second.topRightCorner<3, 1>() = (rotation * sums.second.topRightCorner<3, 1>()).eval();
-    sums.second.bottomLeftCorner<1, 3>() = sums.second.topRightCorner<3, 1>().transpose();
+/// The sums of a pass as matrices, turned by a rotation.
+void take(const PassSums& in, HullSums& out) {
+    const double *a = in.first, *q = in.second;
+    out.value = in.value;
+    out.first << a[0], a[1], a[2], a[3];
+    out.second << q[0], q[1], q[2], q[3], q[1], q[4], q[5], q[6], q[2], q[5], q[7], q[8], q[3], q[6], q[8], q[9];
+}
+
+void take_turned(const PassSums& in, const Matrix3d& r, HullSums& out) {
+    const double *a = in.first, *q = in.second;
+    const double s[3][3] = {{q[0], q[1], q[2]}, {q[1], q[4], q[5]}, {q[2], q[5], q[7]}};
+    double half[3][3];  // R Q
+    out.value = in.value;
+    for (int i = 0; i < 3; ++i) {
+        const double x = r(i, 0), y = r(i, 1), z = r(i, 2);
+        for (int j = 0; j < 3; ++j) half[i][j] = x * s[0][j] + y * s[1][j] + z * s[2][j];
+        out.first[i] = x * a[0] + y * a[1] + z * a[2];
+        out.second(i, 3) = out.second(3, i) = x * q[3] + y * q[6] + z * q[8];
+    }
+    for (int i = 0; i < 3; ++i) {
+        for (int j = i; j < 3; ++j)
+            out.second(i, j) = out.second(j, i) = half[i][0] * r(j, 0) + half[i][1] * r(j, 1) + half[i][2] * r(j, 2);
+    }
+    out.first[3] = a[3];
+    out.second(3, 3) = q[9];
+}
+
+PassInput pass_input(double side, const Plane& plane, const Vector3d& centre, double s) {
+    const Vector3d n = side * plane.normal;
+    return {{n.x(), n.y(), n.z()}, side * plane.offset, {centre.x(), centre.y(), centre.z()}, s};
 }
 
 class PairProblem {
@@ -72,13 +98,16 @@ class PairProblem {
     bool evaluate() {
         const Plane& plane = out_.plane;
         const double length = plane.normal.norm(), eta = 1.0 - length;
-        out_.a = out_.b = HullSums{};
         const Plane seen{b_in_a_.rotation.transpose() * plane.normal, plane.offset};
         const Vector3d centre_b = b_in_a_.rotation.transpose() * (centre_ - b_in_a_.position);
-        const bool clear_a = add_hull(a_, -1.0, plane, centre_, s_, out_.a);
-        const bool clear_b = add_hull(b_, 1.0, seen, centre_b, s_, out_.b);
-        if (!clear_a || !clear_b || !(eta > 0.0)) return false;
-        rotate_sums(b_in_a_.rotation, out_.b);
+        PassSums a, b;
+        pass_over(a_, pass_input(-1.0, plane, centre_, s_), a);
+        pass_over(b_, pass_input(1.0, seen, centre_b, s_), b);
+        out_.a.lowest = a.lowest;
+        out_.b.lowest = b.lowest;
+        if (!(a.lowest > 0.0) || !(b.lowest > 0.0) || !(eta > 0.0)) return false;
+        take(a, out_.a);
+        take_turned(b, b_in_a_.rotation, out_.b);
         const BarrierTaylor p = barrier(eta, s_);
         const Vector3d unit = plane.normal / length;
         out_.value = p.value + out_.a.value + out_.b.value;
@@ -215,15 +244,11 @@ class PairProblem {
 
 bool add_hull(const HullColumns& hull, double side, const Plane& plane, const Vector3d& centre, double s,
               HullSums& out) {
-    const Vector3d n = side * plane.normal;
     PassSums sums;
-    pass_over(hull, {{n.x(), n.y(), n.z()}, side * plane.offset, {centre.x(), centre.y(), centre.z()}, s}, sums);
+    pass_over(hull, pass_input(side, plane, centre, s), sums);
     out.lowest = sums.lowest;
     if (!(sums.lowest > 0.0)) return false;
-    const double *a = sums.first, *q = sums.second;
-    out.value = sums.value;
-    out.first << a[0], a[1], a[2], a[3];
-    out.second << q[0], q[1], q[2], q[3], q[1], q[4], q[5], q[6], q[2], q[5], q[7], q[8], q[3], q[6], q[8], q[9];
+    take(sums, out);
     return true;
 }
 
