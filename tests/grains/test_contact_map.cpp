@@ -2,9 +2,11 @@
 #include "farfield/grains/contact_map.hpp"
 
 #include <doctest/doctest.h>
+#include <hwy/highway.h>
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numbers>
 #include <vector>
@@ -193,6 +195,43 @@ TEST_SUITE("grains") {
         CHECK(little.distance == doctest::Approx(0.25 * large.distance).epsilon(1e-12));
         CHECK(little.g_theta == doctest::Approx(0.25 * large.g_theta).epsilon(1e-12));
         CHECK(little.g_x == doctest::Approx(large.g_x).epsilon(1e-12));
+    }
+
+    TEST_CASE("grains lanes: every SIMD target finds the same table values and sines, within rounding") {
+        ThreadPool pool(1);
+        const GrainShape l = library_shape("L");
+        const auto table = std::make_shared<const Table>(build_table(l, l, {.theta = 48, .space = 64}, pool));
+        const auto map = make_table_map(table, l, l);
+        int targets = 0;
+        const std::int64_t supported = hwy::SupportedTargets();
+        for (const std::int64_t target : {std::int64_t{HWY_SSSE3}, std::int64_t{HWY_SSE4}, std::int64_t{HWY_AVX2}}) {
+            if ((supported & target) == 0) continue;
+            hwy::SetSupportedTargetsForTest(target);
+            hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+            CAPTURE(target);
+            ++targets;
+            Random random(9);
+            std::vector<Relative> poses;
+            for (int k = 0; k < 333; ++k) poses.push_back(random_pose(random, 1.8));
+            std::vector<MapValue> values(poses.size());
+            map->evaluate(poses, values.data());
+            int touching = 0;
+            for (std::size_t k = 0; k < poses.size(); ++k) {
+                const double wanted = interpolate(*table, poses[k]);
+                CHECK((values[k].distance < 0.0) == (wanted < 0.0));
+                if (wanted >= 0.0) continue;
+                ++touching;
+                CHECK(std::abs(values[k].distance - wanted) < 1e-6);
+                double sine = 0.0, cosine = 0.0;
+                sin_cos(&poses[k].theta, 1, &sine, &cosine);
+                CHECK(std::abs(sine - std::sin(poses[k].theta)) < 4e-16);
+                CHECK(std::abs(cosine - std::cos(poses[k].theta)) < 4e-16);
+            }
+            CHECK(touching > 50);
+        }
+        hwy::SetSupportedTargetsForTest(0);
+        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+        MESSAGE("SIMD targets tried: " << targets);
     }
 
     TEST_CASE("grains table map: never says apart where grains overlap noticeably") {

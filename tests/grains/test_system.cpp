@@ -196,6 +196,32 @@ TEST_SUITE("grains") {
         CHECK(system.motion(belt).pivot.x() == doctest::Approx(0.6).epsilon(1e-3));
     }
 
+    TEST_CASE("grains system: walls that move, appear or are left behind are met in time") {
+        System system = l_system({.gravity = {0.0, 0.0}});
+        const int piston = system.add_wall({.normal = {1.0, 0.0}, .offset = -6.0, .velocity = {2.0, 0.0}});
+        Wall stop{.normal = {-1.0, 0.0}, .offset = -4.0, .enabled = false};
+        const int gate = system.add_wall(stop);
+        system.add_grain({});
+        const auto seconds = [&](double time) { return system.run(static_cast<int>(time / system.dt())); };
+        REQUIRE(seconds(2.0) == RunStatus::Done);
+        CHECK(system.state().poses(0, 0) == 0.0);  // not yet
+        REQUIRE(seconds(1.2) == RunStatus::Done);  // the piston has hit
+        CHECK(system.state().velocities(0, 0) > 1.0);
+        Wall still = system.wall(piston);
+        still.velocity.setZero();
+        system.set_wall(piston, still);
+        stop.enabled = true;
+        system.set_wall(gate, stop);
+        double farthest = 0.0;
+        for (int k = 0; k < 300; ++k) {
+            REQUIRE(seconds(0.01) == RunStatus::Done);
+            farthest = std::max(farthest, system.state().poses(0, 0));
+        }
+        CHECK(farthest > 2.0);
+        CHECK(farthest < 4.0);
+        CHECK(system.state().velocities(0, 0) < 0.0);  // the gate turned it back
+    }
+
     TEST_CASE("grains system: a grain that is taken out touches nothing") {
         System system = l_system({});
         system.add_grain({.x = 0.0, .y = 0.0, .vx = 1.0});

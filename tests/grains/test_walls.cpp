@@ -53,6 +53,7 @@ TEST_SUITE("grains") {
                 body.y = uniform(random, -1.2, 1.2);
                 body.set_angle(uniform(random, -3.0, 3.0));
                 const WallContact here = wall_contact(wall, shape, body, 0.01);
+                CHECK(circle_distance(wall, body.x, body.y, shape.radius) <= here.distance + 8.0 * 0.01);
                 if (here.distance >= -1e-3) continue;
                 const auto slope = [&](double dx, double dy, double dt) {
                     const auto at = [&](double h) {

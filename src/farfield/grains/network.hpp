@@ -16,35 +16,41 @@ enum class Encoding {
 };
 
 /// One scalar output; all weights and biases stand in one vector, layer by layer, each W (row-major) then b.
-class Network {
+/// Real is float or double.
+template <class Real>
+class BasicNetwork {
  public:
+    using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+    using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
+    using RowVector = Eigen::Matrix<Real, 1, Eigen::Dynamic>;
+
     /// layers hidden layers of `width` each.
-    Network(int inputs, int layers, int width, Activation activation);
+    BasicNetwork(int inputs, int layers, int width, Activation activation);
 
     [[nodiscard]] int inputs() const { return sizes_.front(); }
     [[nodiscard]] int layers() const { return static_cast<int>(sizes_.size()) - 2; }
     [[nodiscard]] int width() const { return sizes_[1]; }
     [[nodiscard]] Activation activation() const { return activation_; }
-    [[nodiscard]] const Eigen::VectorXd& parameters() const { return parameters_; }
-    [[nodiscard]] Eigen::VectorXd& parameters() { return parameters_; }
+    [[nodiscard]] const Vector& parameters() const { return parameters_; }
+    [[nodiscard]] Vector& parameters() { return parameters_; }
     /// Where W of a layer begins, and its shape (outputs, inputs); b follows it.
     [[nodiscard]] Eigen::Index offset(int layer) const { return offsets_[static_cast<std::size_t>(layer)]; }
     [[nodiscard]] int size(int layer) const { return sizes_[static_cast<std::size_t>(layer)]; }
 
     /// Scratch of one evaluation; reuse it to avoid allocation.
     struct Tape {
-        std::vector<Eigen::MatrixXd> values, slopes;
-        Eigen::MatrixXd back;
+        std::vector<Matrix> values, slopes;
+        Matrix back;
     };
     /// One output per column of `input` (inputs, count).
-    void forward(const Eigen::MatrixXd& input, Tape& tape, Eigen::RowVectorXd& output) const;
+    void forward(const Matrix& input, Tape& tape, RowVector& output) const;
     /// After forward: d output / d input, one column per sample.
-    void input_gradient(Tape& tape, Eigen::MatrixXd& gradient) const;
+    void input_gradient(Tape& tape, Matrix& gradient) const;
     /// After forward: gradient of sum(seed . output) by the parameters.
-    void parameter_gradient(Tape& tape, const Eigen::RowVectorXd& seed, Eigen::VectorXd& gradient) const;
+    void parameter_gradient(Tape& tape, const RowVector& seed, Vector& gradient) const;
 
  private:
-    using Weights = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+    using Weights = Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
     [[nodiscard]] Weights weights(std::size_t layer) const {
         return {parameters_.data() + offsets_[layer], sizes_[layer + 1], sizes_[layer]};
     }
@@ -52,7 +58,11 @@ class Network {
     std::vector<int> sizes_;
     std::vector<Eigen::Index> offsets_;
     Activation activation_;
-    Eigen::VectorXd parameters_;
+    Vector parameters_;
 };
+
+using Network = BasicNetwork<double>;
+extern template class BasicNetwork<double>;
+extern template class BasicNetwork<float>;
 
 }  // namespace farfield::grains

@@ -86,24 +86,29 @@ double rate_at(const TrainingOptions& options, int step, int steps) {
     return options.last_rate + 0.5 * (options.first_rate - options.last_rate) * (1.0 + std::cos(kPi * share));
 }
 
+/// Gradients in single precision, which is twice as fast; parameters and their steps in double.
 template <class Tick>
 void fit(Network& network, const Eigen::MatrixXd& inputs, const Eigen::RowVectorXd& labels,
          const TrainingOptions& options, int steps, Random& random, Tick&& tick) {
+    using Single = BasicNetwork<float>;
     Adam adam(network.parameters().size());
-    Network::Tape tape;
-    Eigen::MatrixXd batch(inputs.rows(), options.batch);
-    Eigen::RowVectorXd wanted(options.batch), found;
-    Eigen::VectorXd gradient;
+    Single single(network.inputs(), network.layers(), network.width(), network.activation());
+    Single::Tape tape;
+    Single::Matrix batch(inputs.rows(), options.batch);
+    Single::RowVector wanted(options.batch), found;
+    Single::Vector gradient;
+    const float share = 1.0f / static_cast<float>(options.batch);
     for (int step = 0; step < steps; ++step) {
         for (int k = 0; k < options.batch; ++k) {
             const int from = uniform_index(random, options.samples);
-            batch.col(k) = inputs.col(from);
-            wanted[k] = labels[from];
+            batch.col(k) = inputs.col(from).cast<float>();
+            wanted[k] = static_cast<float>(labels[from]);
         }
-        network.forward(batch, tape, found);
+        single.parameters() = network.parameters().cast<float>();
+        single.forward(batch, tape, found);
         // Loss: mean of (found - wanted)^2 / 2.
-        network.parameter_gradient(tape, (found - wanted) / options.batch, gradient);
-        adam.step(gradient, rate_at(options, step, steps), network.parameters());
+        single.parameter_gradient(tape, share * (found - wanted), gradient);
+        adam.step(gradient.cast<double>(), rate_at(options, step, steps), network.parameters());
         tick();
     }
 }

@@ -89,6 +89,7 @@ int System::add_wall(const Wall& wall) {
 void System::set_wall(int index, const Wall& wall) {
     validate(wall);
     data_->walls[checked_index(index, data_->walls.size(), "wall")] = wall;
+    data_->list_valid = false;
 }
 
 const Wall& System::wall(int index) const { return data_->walls[checked_index(index, data_->walls.size(), "wall")]; }

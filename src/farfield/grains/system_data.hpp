@@ -58,6 +58,7 @@ struct System::Data {
     std::vector<std::int32_t> incident_first;      ///< by slot
     std::vector<std::int32_t> incident;            ///< 2 pair + (1 when the slot is B), by the other grain's number
     std::vector<double> reference_x, reference_y;  ///< where the list was made
+    std::vector<char> near_wall;                   ///< by slot: a wall may be touched before the next list
 
     bool checked = false, maps_checked = false;
     std::int64_t steps = 0;
@@ -71,12 +72,18 @@ struct System::Data {
     void ensure_list();
     void rebuild_list();
     void reorder();
+    void find_near_walls();
     void step();
     double move_grains(std::size_t begin, std::size_t end);
     void add_walls(std::size_t s, Wrench& sum);
     RunStatus run(int steps);
     [[nodiscard]] bool finite() const;
     [[nodiscard]] Relative relative(const ListPair& pair) const;
+    /// Sum of the circumradii of a map's shapes.
+    [[nodiscard]] double reach_of(std::int32_t map) const {
+        const std::size_t count = shapes.size(), index = static_cast<std::size_t>(map);
+        return shapes[index / count].radius + shapes[index % count].radius;
+    }
 
     /// Springs of touching pairs by grain numbers, lower first; and the reverse.
     void collect_springs(SystemState& state) const;

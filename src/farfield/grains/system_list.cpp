@@ -93,6 +93,21 @@ void System::Data::reorder() {
     for (std::size_t s = 0; s < id.size(); ++s) slot[static_cast<std::size_t>(id[s])] = static_cast<std::int32_t>(s);
 }
 
+/// A grain moves by at most half a skin before the next list; walls that move themselves are always near.
+void System::Data::find_near_walls() {
+    near_wall.assign(bodies.size(), 0);
+    for (std::size_t s = 0; s < bodies.size(); ++s) {
+        const double margin = skin() + 8.0 * options.smoothing * radius[s];  // smoothing adds eps log(corners / 2)
+        for (std::size_t w = 0; w < walls.size(); ++w) {
+            const Wall& wall = walls[w];
+            const bool near = wall.enabled && (!wall.velocity.isZero(0.0) ||
+                                               circle_distance(wall, bodies[s].x, bodies[s].y, radius[s]) < margin);
+            if (near) near_wall[s] = 1;
+            if (!near) wall_springs[s * walls.size() + w] = {};
+        }
+    }
+}
+
 void System::Data::rebuild_list() {
     const OldSprings old(pairs, springs, id);
     if (counters.list_builds % kBuildsPerReorder == 0) reorder();
@@ -167,6 +182,7 @@ void System::Data::rebuild_list() {
         reference_x[s] = bodies[s].x;
         reference_y[s] = bodies[s].y;
     }
+    find_near_walls();
     counters.list_pairs = static_cast<std::int64_t>(count);
     list_valid = true;
 }

@@ -93,16 +93,15 @@ void System::Data::step() {
         for (std::int32_t r = chunk_runs[static_cast<std::size_t>(chunk)];
              r < chunk_runs[static_cast<std::size_t>(chunk) + 1]; ++r) {
             const MapRun& run = runs[static_cast<std::size_t>(r)];
+            const double reach = reach_of(run.map);
             std::size_t count = 0;
             for (std::int32_t k = run.begin; k < run.end; ++k) {
                 const auto p = static_cast<std::size_t>(k);
                 const ListPair& pair = pairs[p];
                 const Relative pose = relative(pair);
-                const double reach =
-                    radius[static_cast<std::size_t>(pair.a)] + radius[static_cast<std::size_t>(pair.b)];
                 forces[p] = {};
                 if (pose.x * pose.x + pose.y * pose.y >= reach * reach) {
-                    springs[p] = {};
+                    if (springs[p].touching()) springs[p] = {};
                     continue;
                 }
                 buffers.poses[count] = pose;
@@ -113,7 +112,7 @@ void System::Data::step() {
                 const auto p = static_cast<std::size_t>(buffers.index[q]);
                 MapValue& value = buffers.values[q];
                 if (value.distance >= 0.0) {
-                    springs[p] = {};
+                    if (springs[p].touching()) springs[p] = {};
                     continue;
                 }
                 if (value.g_x * value.g_x + value.g_y * value.g_y < 0.01) {
@@ -166,7 +165,7 @@ double System::Data::move_grains(std::size_t begin, std::size_t end) {
             reactions[s] = sum;
             drive(body, motions[static_cast<std::size_t>(driver[s])], dt);
         } else {
-            add_walls(s, sum);
+            if (near_wall[s]) add_walls(s, sum);
             body.vx += dt * (options.gravity.x() + sum.fx * inverse_mass[s]);
             body.vy += dt * (options.gravity.y() + sum.fy * inverse_mass[s]);
             body.omega += dt * sum.torque * inverse_inertia[s];

@@ -16,6 +16,7 @@ namespace farfield::grains::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+constexpr size_t kAhead = 6;   // poses between asking for a stencil and using it
 constexpr size_t kBatch = 64;  // poses per pass: their stencils' places stay in the first cache
 
 using Quad = hn::FixedTag<float, 4>;
@@ -152,13 +153,29 @@ HWY_INLINE void contract(const TableView& t, size_t cell, float fu, float fv, fl
     out.arm = t.scale * static_cast<double>(lerp(fw, level(arm), level(arm + slice)));
 }
 
+/// Asks for the cache lines of a stencil: in a large scene they are not in the nearest cache.
+HWY_INLINE void fetch(const TableView& t, int64_t cell) {
+    if (cell < 0) return;
+    const auto n = static_cast<ptrdiff_t>(t.num_space), slice = n * n;
+    const float* corner = t.distance + cell - slice - n - 1;
+    for (ptrdiff_t c = 0; c < 4; ++c) {
+        for (ptrdiff_t a = 0; a < 4; ++a) __builtin_prefetch(corner + c * slice + a * n);
+    }
+    const float* arm = t.arm + cell;
+    for (ptrdiff_t c = 0; c < 2; ++c) {
+        for (ptrdiff_t a = 0; a < 2; ++a) __builtin_prefetch(arm + c * slice + a * n);
+    }
+}
+
 void evaluate(const TableView& t, const Relative* poses, size_t count, MapValue* values) {
     const auto n = static_cast<size_t>(t.num_space), slice = n * n;
     Places at;
     for (size_t begin = 0; begin < count; begin += kBatch) {
         const size_t size = std::min(kBatch, count - begin);
         locate(t, poses + begin, size, at);
+        for (size_t q = 0; q < std::min(kAhead, size); ++q) fetch(t, at.cell[q]);
         for (size_t q = 0; q < size; ++q) {
+            if (q + kAhead < size) fetch(t, at.cell[q + kAhead]);
             MapValue& out = values[begin + q];
             out = MapValue{};
             if (at.cell[q] < 0) continue;

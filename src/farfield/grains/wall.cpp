@@ -99,6 +99,12 @@ WallContact wall_contact(const Wall& wall, const GrainShape& shape, const Body& 
         [&](const Vector2d& p) { return Vector2d((wall.centre - p).normalized()); });
 }
 
+double circle_distance(const Wall& wall, double x, double y, double radius) {
+    if (wall.kind == WallKind::HalfPlane) return wall.normal.x() * x + wall.normal.y() * y - wall.offset - radius;
+    const double away = std::hypot(x - wall.centre.x(), y - wall.centre.y());
+    return (wall.kind == WallKind::Disc ? away - wall.radius : wall.radius - away) - radius;
+}
+
 void advance(Wall& wall, double dt) {
     wall.centre += dt * wall.velocity;
     if (wall.kind == WallKind::HalfPlane) wall.offset += dt * wall.normal.dot(wall.velocity);

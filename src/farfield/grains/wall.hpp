@@ -41,6 +41,9 @@ struct WallContact {
 /// `smoothing` is eps [m]. Far grains get some positive distance.
 [[nodiscard]] WallContact wall_contact(const Wall& wall, const GrainShape& shape, const Body& body, double smoothing);
 
+/// Distance of a circle about the grain's centroid to a wall [m], a lower bound of the grain's.
+[[nodiscard]] double circle_distance(const Wall& wall, double x, double y, double radius);
+
 /// Moves a wall by its velocity.
 void advance(Wall& wall, double dt);
 
