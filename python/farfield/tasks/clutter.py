@@ -170,6 +170,7 @@ class Clutter(Task):
             },
             dt=self.dt,
             tolerance=self.tolerance,
+            max_iterations=400,  # ten cubes that jostle may need 250
             contact_options=self._contact_options(),
             sample=random_motion,
             markers=markers,
