@@ -214,8 +214,8 @@ def save_checkpoint(run: Run) -> None:
 def finish(run: Run) -> dict:
     """Judge the motion, and write arrays, recording, replay, picture and result.json.
 
-    A driver that has applied its steps one by one knows its motion. Else it is rolled out in one piece: where bodies jostle, that
-    would amplify the last digits and end elsewhere.
+    A driver that has applied its steps one by one has the motion; to roll its controls out again in one piece would amplify the last
+    digits where bodies jostle, and end elsewhere. Others have inputs, which are rolled out here.
     A run that was cut off is judged by the motion it had planned until then. Methods that cannot certify are judged without.
     """
     from farfield.tasks.pictures import write_pictures
