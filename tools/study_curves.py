@@ -46,7 +46,7 @@ def motion(run: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def draw(panels, study: Path) -> None:
     """One study into its column."""
-    runs = sorted(path.parent for path in study.glob("seed-*/arrays.npz"))
+    runs = sorted(path.parent for path in study.glob("seed-*/result.json"))
     results = [json.loads((run / "result.json").read_text()) for run in runs]
     panels[0].set_title(f"{study.name}: {sum(result['success'] for result in results)} of {len(runs)}")
     in_turn = bool(results) and "inside" in results[0]

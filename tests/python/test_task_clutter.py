@@ -375,6 +375,8 @@ def test_a_few_frames_are_certified_and_a_stopped_run_goes_on_with_the_same_bits
         assert 0.0 < result["loss_share"] < 1.0 + 1e-9
     else:
         assert result["objects"] == 2 and result["share"] == result["inside"] / 2
+        # judged by the steps that were taken
+        assert np.array_equal(RunDir.open(tmp_path / "run-None").read_arrays()["q"], runs[0].driver.state()["q"])
     assert json.loads((tmp_path / "run-None" / "result.json").read_text())["task"] == task
 
 

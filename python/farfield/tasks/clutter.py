@@ -106,16 +106,21 @@ class Clutter(Task):
 
         apart = self.radius + self.margin
 
+        regions = np.unique(targets, axis=0)
+
         def near_the_active(state: ff.State):
             if schedule.active is None:
                 return bounds
-            center = schedule.places(state)[schedule.active]
+            center, rod = schedule.places(state)[schedule.active], np.asarray(state.q)[tool_place]
             # At a constant speed the rod is this far behind its targets.
-            start = np.asarray(state.q)[tool_place] + 2.0 / np.sqrt(self.stiffness) * np.asarray(state.v)[tool_dofs]
+            start = rod + 2.0 / np.sqrt(self.stiffness) * np.asarray(state.v)[tool_dofs]
             stride = self.speed * self.dt
+            # What has been brought home is not to be swept away: on its way the rod goes round every region it has no business in.
+            arrived = np.linalg.norm(rod - center) <= 1.05 * self.reach
+            shut = [] if arrived else [r for r in regions if np.linalg.norm(center - r) > apart + self.reach]
             return Sequential(
                 Approach(center, self.reach, (0, 1), start, stride),
-                Outside(targets[schedule.active], apart, (0, 1)),
+                *(Outside(place, apart, (0, 1)) for place in [*shut, targets[schedule.active]]),
                 Leash(start, stride, (0, 1)),
                 bounds,
             )
@@ -170,6 +175,7 @@ class Clutter(Task):
             },
             dt=self.dt,
             tolerance=self.tolerance,
+            max_iterations=400,  # ten cubes that jostle may need 250
             contact_options=self._contact_options(),
             sample=random_motion,
             markers=markers,

@@ -15,6 +15,8 @@ from farfield.tasks.losses import ReachLoss
 from farfield.tasks.methods import Adjoint
 from farfield.tasks.objective import Evaluation, Objective
 
+PLAN_ITERATIONS = 100  # of Newton's method; a plan that needs more is given up
+
 
 class View:
     """An objective over some of the bodies of another one's scene; states and guesses come and go in coordinates of the whole."""
@@ -101,7 +103,7 @@ class Neighbourhood:
             dt=objective.dt,
             contact=objective.contact,
             tolerance=objective.tolerance,
-            max_iterations=objective.max_iterations,
+            max_iterations=PLAN_ITERATIONS,
             threads=objective.threads,
         )
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
+from farfield.tasks.motion import Motion
 from farfield.tasks.projections import Projection
 from farfield.tasks.schedule import AllObjects
 from farfield.tasks.task import Stuck
@@ -147,6 +148,12 @@ class RecedingHorizon:
         self.optimizer.reset()
         self.done = self.frame >= self.frames
         return count
+
+    def motion(self) -> Motion:
+        """The steps applied so far, as they were taken: every one converged, from the end of the one before."""
+        model, parameters = self.objective.model, self.objective.parameters
+        states = np.array(self._q), np.array(self._v)
+        return Motion(model, parameters, *states, self._applied(), self.objective.dt, True, float(self._min_gap))
 
     def inputs(self) -> dict[str, np.ndarray]:
         """The controls applied so far and the state they start from."""

@@ -212,14 +212,20 @@ def save_checkpoint(run: Run) -> None:
 
 
 def finish(run: Run) -> dict:
-    """Roll the motion out in one piece, judge it, and write arrays, recording, replay, picture and result.json.
+    """Judge the motion, and write arrays, recording, replay, picture and result.json.
 
+    A driver that has applied its steps one by one has the motion; to roll its controls out again in one piece would amplify the last
+    digits where bodies jostle, and end elsewhere. Others have inputs, which are rolled out here.
     A run that was cut off is judged by the motion it had planned until then. Methods that cannot certify are judged without.
     """
     from farfield.tasks.pictures import write_pictures
 
-    inputs = run.driver.planned() if run.cut_off and hasattr(run.driver, "planned") else run.driver.inputs()
-    trajectory = run.objective.roll(inputs, tolerance=run.problem.final_tolerance)
+    if run.cut_off and hasattr(run.driver, "planned"):
+        trajectory = run.objective.roll(run.driver.planned(), tolerance=run.problem.final_tolerance)
+    elif hasattr(run.driver, "motion"):
+        trajectory = run.driver.motion()
+    else:
+        trajectory = run.objective.roll(run.driver.inputs(), tolerance=run.problem.final_tolerance)
     rows = run.folder.read_metrics()
     losses = [row["loss"] for row in rows if row.get("loss") is not None]
     certified = run.objective.certifies and bool(trajectory.converged) and trajectory.min_gap > 0.0
