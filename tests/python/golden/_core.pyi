@@ -1099,6 +1099,12 @@ class StepReport:
         """Smallest fraction of a Newton step that the collision filter let pass."""
 
     @property
+    def detour(self) -> bool:
+        """
+        A body went around another within the step, although no straight way led there: take smaller steps.
+        """
+
+    @property
     def conditioning(self) -> float:
         """Smallest over largest pivot of the last Hessian."""
 
@@ -1210,18 +1216,19 @@ class RolloutGradient:
     def policy(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """By the policy's own numbers."""
 
-def rollout(model: Model, parameters: Parameters, state: State, controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float = 0.01, contact: ContactModel | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', script: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, policy: object | None = None, guess: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None) -> Trajectory:
+def rollout(model: Model, parameters: Parameters, state: State, controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float = 0.01, contact: ContactModel | str | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', script: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, policy: object | None = None, guess: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None) -> Trajectory:
     """
     Simulates len(controls) steps of dt [s] from `state`; controls has shape (steps, num_controls).
 
     Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop [N, N m].
     script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.
-    contact: a ContactModel such as LongRange(); its weight and friction are in the parameters.
+    contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', 'polyhedral', 'ipc' or
+    'ipc-global'; weight and friction are in the parameters.
     policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar) and optional num_parameters.
     guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).
     """
 
-def rollout_batch(model: Model, parameters: Sequence[Parameters], states: Sequence[State], controls: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]], *, dt: float = 0.01, contact: ContactModel | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', threads: int | None = None, guesses: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]] | None = None) -> list[Trajectory]:
+def rollout_batch(model: Model, parameters: Sequence[Parameters], states: Sequence[State], controls: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]], *, dt: float = 0.01, contact: ContactModel | str | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', threads: int | None = None, guesses: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]] | None = None) -> list[Trajectory]:
     """
     Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per rollout. guesses: one warm start per rollout. Same bits for any thread count.
     """
@@ -1521,7 +1528,9 @@ class GrainSystem:
         """
 
     def set_driver(self, grain: int, motion: int) -> None:
-        """Hands a grain to a motion, or -1 sets it free."""
+        """
+        Hands a grain to a motion; -1 sets it free, -2 takes it out: it stays at rest and touches nothing.
+        """
 
     def set_friction(self, friction: float) -> None: ...
 
@@ -1591,7 +1600,7 @@ def grain_network_map(networks: GrainNetworks, a: GrainShape, b: GrainShape) -> 
     The map of networks; refused unless they were trained for these shapes.
     """
 
-def save_grain_networks(path: str | os.PathLike, networks: GrainNetworks) -> None: ...
+def save_grain_networks(path: str | os.PathLike, networks: GrainNetworks, audit: GrainMapAudit) -> None: ...
 
 def load_grain_networks(path: str | os.PathLike) -> GrainNetworks:
     """
