@@ -4,12 +4,14 @@
 import dataclasses
 import json
 import math
+import sys
 
 import numpy as np
 import pytest
 
 import farfield
 from farfield import cli, grains
+from farfield.benchmarks import grain_peers
 from farfield.grains import blocks, claims, column, maps, packing, scene, silo
 from farfield.grains.runner import run_scene
 from farfield.runs import RunDir
@@ -329,6 +331,36 @@ def test_claims_are_judged_by_their_spread(tmp_path, monkeypatch):
     assert built == [0] * 4 + [1] * 4
     assert [row["runs"] for row in result["rows"]] == [2] * 4
     assert result["rows"][0]["jammed"] == 0
+
+
+def test_engines_next_to_grains_are_optional(monkeypatch):
+    checks = []
+    monkeypatch.setitem(sys.modules, "pyb2d3", None)  # an import of it fails
+    monkeypatch.setitem(sys.modules, "pymunk", None)
+    assert grain_peers.find_peer() is None
+    grain_peers.measure(None, None, None, None, {}, checks)
+    (check,) = checks
+    assert check.passed is None
+    assert "pip install pyb2d3" in check.note
+
+
+@pytest.mark.parametrize(("peer", "module"), [(grain_peers.Box2dPile, "pyb2d3"), (grain_peers.PymunkPile, "pymunk")])
+def test_engines_next_to_grains_hold_the_same_grains(peer, module):
+    pytest.importorskip(module)
+    shape = grains.GrainShape.library("#")
+    outlines = [(x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in grain_peers.bars(shape)]
+    crossings = 4 * (outlines[0] / (2 * shape.rings[0][:, 0].max())) ** 2
+    assert sum(outlines) - crossings == pytest.approx(shape.area)
+    contact = maps.pair_map(shape, shape, maps.MapOptions(back_end="exact")).map
+    poses = np.array([[3.0, 1.0, 0.0], [6.0, 1.0, 0.0], [6.0, 4.0, 0.3]])
+    pile = peer(shape, poses, 9.0)
+    np.testing.assert_allclose(pile.poses(), poses, atol=1e-6)
+    for _ in range(90):
+        pile.step()
+    settled = pile.poses()
+    assert settled[2, 1] < 3.0  # it fell onto the other
+    assert settled[:, 1].min() > 0.7  # and the floor holds
+    assert grain_peers.penetrations(settled, contact).max() < 0.1
 
 
 def test_blocks_tile_a_polyline():

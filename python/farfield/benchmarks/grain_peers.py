@@ -37,7 +37,9 @@ class Box2dPile:
             ground.create_shape(shape_def, b2.segment(a, b))
         self.bodies = []
         for x, y, angle in poses:
-            body = self.world.create_dynamic_body(position=(float(x), float(y)), rotation=b2.make_rot(float(angle)))
+            turn = b2.Rot()  # make_rot and body.angle are approximate, by a milliradian
+            turn.c, turn.s = math.cos(angle), math.sin(angle)
+            body = self.world.create_dynamic_body(position=(float(x), float(y)), rotation=turn)
             for x0, y0, x1, y1 in bars(shape):
                 centre = (0.5 * (x0 + x1), 0.5 * (y0 + y1))
                 body.create_shape(shape_def, b2.box(0.5 * (x1 - x0), 0.5 * (y1 - y0), center=centre))
@@ -47,7 +49,11 @@ class Box2dPile:
         self.world.step(STEP, SUBSTEPS)
 
     def poses(self) -> np.ndarray:
-        return np.array([[body.position[0], body.position[1], body.angle] for body in self.bodies])
+        rows = []
+        for body in self.bodies:
+            turn = body.rotation
+            rows.append([body.position[0], body.position[1], math.atan2(turn.s, turn.c)])
+        return np.array(rows)
 
 
 class PymunkPile:
