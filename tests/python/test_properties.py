@@ -9,7 +9,7 @@ import pytest
 
 import farfield as ff
 from farfield import cli, properties
-from farfield.properties import mujoco_contact
+from farfield.properties import forces, mujoco_contact
 
 SOUND = ff.LongRange(blend=[properties.BLEND]).evaluate
 SUBJECT = properties.Subject(SOUND)
@@ -148,3 +148,21 @@ def test_a_broken_promise_exits_1(monkeypatch, capsys):
     assert output.out == ""
     assert "non-vanishing" in output.err
     assert "NO" in output.err
+
+
+def test_curves_carry_a_kilogram_at_a_millimetre_and_mujoco_none_before_overlap():
+    found = forces.curves(points=16)
+    assert list(found) == ["two spheres", "two boxes, corner to face", forces.SLIDING]
+    for panel in list(found.values())[:2]:
+        assert set(panel) == set(forces.COLORS)
+        for name, curve in panel.items():
+            assert np.all(np.isfinite(curve.force))
+            if name == "mujoco":
+                assert np.all(curve.force[curve.way > 0.0] == 0.0)
+                assert np.all(curve.force[curve.way < -1e-4] > 0.0)
+                continue
+            assert np.all(np.diff(curve.force) <= 0.0)  # weaker and weaker
+            below, above = curve.force[curve.way < 1e-3].min(), curve.force[curve.way > 1e-3].max()
+            assert above < forces.WEIGHT < below
+        assert panel["ipc"].force[-1] == panel["polyhedral"].force[-1] == 0.0
+        assert panel["longrange"].force[-1] > 0.0

@@ -20,6 +20,7 @@ LEAST_GAIN = 0.5  # of the energy's gain in the last tenfold approach, over that
 LINEAR_SLACK = 2.0  # a jump that falls linearly may be this much larger than proportional
 ROUNDING = 1e-9  # relative to the force or Hessian
 NOTHING = 1e-4  # a relative jump this small has gone to zero
+FAINT = 1e-4  # Hessians so much smaller than the largest of an interval count as zero: a force may begin there
 STAYS = 10.0  # a jump that falls so much less than linearly is a discontinuity: no need to look further
 WINDOW = 4  # halvings over which the fall of a jump is judged
 OVERLAPS = (1e-6, 1e-3)
@@ -166,26 +167,26 @@ def scan(
     def at(place: float) -> np.ndarray | None:
         return subject.hessian(pair, pair.moved(q, place * twist))
 
-    def jump(a: np.ndarray, b: np.ndarray) -> float:
-        return float(np.linalg.norm(b - a))
+    def jump(a: np.ndarray, b: np.ndarray, scale: float) -> float:
+        return float(np.linalg.norm(b - a) / (np.linalg.norm(a) + np.linalg.norm(b) + FAINT * scale))
 
     values = [at(place) for place in places]
     for k in range(len(places) - 1):
         a, b, left, right = places[k], places[k + 1], values[k], values[k + 1]
         if left is None or right is None:
             continue
-        scale = max(np.linalg.norm(left), np.linalg.norm(right))
+        scale = float(max(np.linalg.norm(left), np.linalg.norm(right)))
         jumps: list[float] = []
         while scale > 0.0 and len(jumps) < halvings and b - a > subject.finest:
             middle = 0.5 * (a + b)
             value = at(middle)
             if value is None:
                 break
-            if jump(left, value) > jump(value, right):
+            if jump(left, value, scale) > jump(value, right, scale):
                 b, right = middle, value
             else:
                 a, left = middle, value
-            jumps.append(jump(left, right) / scale)
+            jumps.append(jump(left, right, scale))
             if jumps[-1] < NOTHING:
                 break
         found.add(jumps)
