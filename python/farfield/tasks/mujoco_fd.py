@@ -47,6 +47,8 @@ class MujocoFd(Outside):
         except ImportError as error:
             raise ValueError(f"method mujoco-fd needs the package mujoco ({error})") from None
         self._mujoco = mujoco
+        # Warnings are counted in the data and read there; by itself MuJoCo also writes them to a file in the working folder.
+        mujoco.set_mju_user_warning(lambda text: None)
         self.peer = translate(self.model, self.parameters, dt=self.dt, substeps=self.options.substeps)
         self._memory_kind = mujoco.mjtState.mjSTATE_INTEGRATION
         self._memory_size = mujoco.mj_stateSize(self.peer.model, self._memory_kind)
