@@ -42,6 +42,12 @@ Trajectory thrown(const std::shared_ptr<const Model>& model, const ContactSetup&
                    contact);
 }
 
+std::string how_it_ended(const Trajectory& t) {
+    const StepReport& last = t.reports.back();
+    return std::string(to_string(last.status)) + " at step " + std::to_string(t.num_steps()) + ", residual " +
+           std::to_string(last.residual) + " after " + std::to_string(last.iterations) + " iterations";
+}
+
 /// Poses a fraction of the way from one state to the next.
 Poses between(const Trajectory& t, int step, double share) {
     Eigen::VectorXd delta, q;
@@ -66,9 +72,7 @@ TEST_CASE("contact models: a heap of thrown bodies never crosses") {
         start.v = 2.0 * normal_vector(random, start.v.size());
         for (Eigen::Index body = 0; body < 5; ++body) start.v[6 * body + 2] = -2.0 * static_cast<double>(body);
         const Trajectory t = thrown(model, contact, start, 40);
-        CHECK_MESSAGE(t.converged(), std::string(to_string(t.reports.back().status)), " at step ", t.num_steps(),
-                      ", residual ", t.reports.back().residual, ", iterations ", t.reports.back().iterations,
-                      ", shortest ", t.reports.back().shortest_step);
+        CHECK_MESSAGE(t.converged(), how_it_ended(t));
         double closest = 1.0;
         for (int step = 0; step < t.num_steps(); ++step) {
             const double gap = t.reports[static_cast<std::size_t>(step)].min_gap;
@@ -102,9 +106,7 @@ TEST_CASE("contact models: a fast ball does not pass a thin plate, and without t
         CAPTURE(entry);
         ContactSetup contact = make_contact_setup(*model, entry.make_default(*model), entry.name);
         const Trajectory t = thrown(model, contact, start, 4);
-        CHECK_MESSAGE(t.converged(), std::string(to_string(t.reports.back().status)), " at step ", t.num_steps(),
-                      ", residual ", t.reports.back().residual, ", iterations ", t.reports.back().iterations,
-                      ", shortest ", t.reports.back().shortest_step);
+        CHECK_MESSAGE(t.converged(), how_it_ended(t));
         double shortest = 1.0;
         for (int step = 0; step < t.num_steps(); ++step) {
             const StepReport& report = t.reports[static_cast<std::size_t>(step)];

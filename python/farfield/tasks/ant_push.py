@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
+from farfield.tasks.cube import REST_GAP, add_cube
 from farfield.tasks.losses import ReachLoss
 from farfield.tasks.multistart import Multistart, Round
 from farfield.tasks.optimizers import Adam
@@ -26,7 +27,6 @@ BASE_HALF = (0.1, 0.1, 0.04)  # [m]
 UPPER, LOWER, THICK = 0.12, 0.2, 0.015  # lengths and half thickness of the links of a leg [m]
 KNEE = 1.0  # slope of the lower legs at rest [rad]
 BOX_SIDE = 0.2  # [m]
-REST_GAP = 1e-3  # [m]
 LEGS = ("front left", "back left", "back right", "front right")
 
 
@@ -123,21 +123,7 @@ def scene(task: AntPush, box: np.ndarray, heading: float) -> ff.Scene:
     )
     for k, leg in enumerate(LEGS):
         _add_leg(made, task, leg, (0.25 + 0.5 * k) * math.pi)
-    made.add_body(
-        name="box",
-        position=[*box, 0.5 * BOX_SIDE + REST_GAP],
-        orientation=[math.cos(0.5 * heading), 0.0, 0.0, math.sin(0.5 * heading)],
-    )
-    made.add_joint("box", name="box", type="Free")
-    made.add_shape(
-        "box",
-        name="box",
-        type="Box",
-        size=3 * [0.5 * BOX_SIDE],
-        density=50.0,
-        friction=task.friction,
-        color=[0.85, 0.5, 0.25, 1.0],
-    )
+    add_cube(made, "box", box, heading, side=BOX_SIDE, density=50.0, friction=task.friction)
     return made
 
 

@@ -23,7 +23,6 @@ from farfield.viewer.recording import Marker
 
 BOX = 12  # triangles of a box
 ROD_HALF = (0.03, 0.08, 0.03)  # short: it has to pass between objects [m]
-REST_GAP = 1e-3  # between the ground and what lies on it at the start [m]
 
 
 @dataclass(frozen=True)
@@ -201,17 +200,6 @@ def rod_scene(name: str, task: Clutter, *, place: Sequence[float], yaw: float) -
     scene.add_shape(0, name="ground", type="HalfSpace", friction=task.friction)
     add_rod(scene, place, yaw, friction=task.grip, stiffness=task.stiffness, half=ROD_HALF)
     return scene
-
-
-def add_cube(scene: ff.Scene, name: str, place, yaw: float, *, side: float, friction: float, color) -> None:
-    """A free cube of 100 kg/m^3 on the ground."""
-    scene.add_body(
-        name=name,
-        position=[place[0], place[1], 0.5 * side + REST_GAP],
-        orientation=[np.cos(0.5 * yaw), 0.0, 0.0, np.sin(0.5 * yaw)],
-    )
-    scene.add_joint(name, name=name, type="Free")
-    scene.add_shape(name, name=name, type="Box", size=3 * [0.5 * side], density=100.0, friction=friction, color=color)
 
 
 def scatter(generator: np.random.Generator, count: int, inner: float, outer: float, spacing: float) -> np.ndarray:

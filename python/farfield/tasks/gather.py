@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farfield.tasks.clutter import Clutter, add_cube, rod_scene, scatter
+from farfield.tasks.clutter import Clutter, rod_scene, scatter
+from farfield.tasks.cube import add_cube
 from farfield.tasks.task import Problem, option
 from farfield.viewer.recording import Marker
 

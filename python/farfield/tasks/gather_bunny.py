@@ -14,7 +14,8 @@ import numpy as np
 
 import farfield as ff
 from farfield.tasks.billiards import ball_mesh
-from farfield.tasks.clutter import REST_GAP, Clutter, rod_scene, scatter
+from farfield.tasks.clutter import Clutter, rod_scene, scatter
+from farfield.tasks.cube import REST_GAP
 from farfield.tasks.task import Problem, option
 from farfield.viewer.recording import Marker
 

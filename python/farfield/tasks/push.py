@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
+from farfield.tasks.cube import add_cube
 from farfield.tasks.horizon import RecedingHorizon
 from farfield.tasks.losses import ReachLoss
 from farfield.tasks.optimizers import Adam
@@ -129,15 +130,5 @@ def scene(heading: float, friction: float, stiffness: float) -> ff.Scene:
     scene.add_shape(0, name="ground", type="HalfSpace", friction=friction)
     place = [0.4 * math.cos(heading), 0.4 * math.sin(heading), ROD_HEIGHT]
     add_rod(scene, place, heading, friction=friction, stiffness=stiffness)
-    scene.add_body(name="box", position=[0.0, 0.0, 0.5 * BOX_SIDE + 1e-3])
-    scene.add_joint("box", name="box", type="Free")
-    scene.add_shape(
-        "box",
-        name="box",
-        type="Box",
-        size=3 * [0.5 * BOX_SIDE],
-        density=100.0,
-        friction=friction,
-        color=[0.85, 0.5, 0.25, 1.0],
-    )
+    add_cube(scene, "box", (0.0, 0.0), side=BOX_SIDE, friction=friction)
     return scene

@@ -79,8 +79,7 @@ void add_geometric(const Model& model, const ContactScratch& s, std::size_t body
 /// A pair's energy does not change when both bodies move along together, so (v_a + v_b) / sqrt 2 is in the null space and
 /// the nine coordinates ((v_a - v_b) / sqrt 2, w_a, w_b) hold the rest of the spectrum.
 void project_block(contact::PairBlock& pair) {
-    auto& h = pair.hessian;
-    // With both bodies moving along, rows of v_b are those of v_a with the sign changed.
+    auto& h = pair.hessian;  // its rows of v_b are those of v_a with the sign changed
     using Matrix9d = Eigen::Matrix<double, 9, 9>;
     Matrix9d m;
     const double root = std::numbers::sqrt2;
