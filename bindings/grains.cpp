@@ -78,6 +78,9 @@ void bind_shapes(nb::module_& m) {
             },
             "Outer ring and holes, each of shape (n, 2) [m].")
         .def_prop_ro(
+            "hull", [](const GrainShape& shape) { return points_of(shape.hull); },
+            "Corners of the convex hull, shape (n, 2), counter-clockwise [m].")
+        .def_prop_ro(
             "hash", [](const GrainShape& shape) { return outline_hash(shape); },
             "Depends on the outline, not on its size.");
 }

@@ -2,7 +2,6 @@
 #include "farfield/grains/contact_map.hpp"
 
 #include <doctest/doctest.h>
-#include <hwy/highway.h>
 
 #include <array>
 #include <cmath>
@@ -18,11 +17,13 @@
 #include "farfield/grains/map_audit.hpp"
 #include "farfield/grains/table_map.hpp"
 #include "support/error_text.hpp"
+#include "support/simd_targets.hpp"
 
 using namespace farfield;
 using namespace farfield::grains;
 using farfield::testing::contains;
 using farfield::testing::error_of;
+using farfield::testing::on_every_target;
 
 namespace {
 
@@ -202,14 +203,7 @@ TEST_SUITE("grains") {
         const GrainShape l = library_shape("L");
         const auto table = std::make_shared<const Table>(build_table(l, l, {.theta = 48, .space = 64}, pool));
         const auto map = make_table_map(table, l, l);
-        int targets = 0;
-        const std::int64_t supported = hwy::SupportedTargets();
-        for (const std::int64_t target : {std::int64_t{HWY_SSSE3}, std::int64_t{HWY_SSE4}, std::int64_t{HWY_AVX2}}) {
-            if ((supported & target) == 0) continue;
-            hwy::SetSupportedTargetsForTest(target);
-            hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-            CAPTURE(target);
-            ++targets;
+        on_every_target([&] {
             Random random(9);
             std::vector<Relative> poses;
             for (int k = 0; k < 333; ++k) poses.push_back(random_pose(random, 1.8));
@@ -228,10 +222,7 @@ TEST_SUITE("grains") {
                 CHECK(std::abs(cosine - std::cos(poses[k].theta)) < 4e-16);
             }
             CHECK(touching > 50);
-        }
-        hwy::SetSupportedTargetsForTest(0);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-        MESSAGE("SIMD targets tried: " << targets);
+        });
     }
 
     TEST_CASE("grains table map: never says apart where grains overlap noticeably") {

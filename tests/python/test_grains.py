@@ -12,7 +12,7 @@ import pytest
 import farfield
 from farfield import cli, grains
 from farfield.benchmarks import grain_peers
-from farfield.grains import blocks, claims, column, maps, packing, scene, silo
+from farfield.grains import blocks, cereal, chain, claims, column, drum, maps, packing, scene, silo
 from farfield.grains.runner import run_scene
 from farfield.runs import RunDir
 
@@ -372,6 +372,76 @@ def test_blocks_tile_a_polyline():
     assert len(start) >= 40
     gaps = np.linalg.norm(start[:, None, :2] - start[None, :, :2], axis=2) + 10 * np.eye(len(start))
     assert gaps.min() > 1.999
+
+
+def run_task(built, folder):
+    done = run_scene(built, RunDir.create(built.name, options={}, path=folder), quiet=True)
+    assert done.finite
+    return done, built.finish(done.rows, done.frames)
+
+
+def test_column_rests_as_high_as_wide_before_it_collapses(tmp_path):
+    done, result = run_task(column.build(shape="octagon", grains=120, maps=COARSE), tmp_path / "run")
+    assert 0.8 < result["column_aspect"] < 1.25
+    assert result["column_kinetic_per_grain"] < 0.01 * 9.81 * grains.GrainShape.library("octagon").area
+    before = [row for row in done.rows if row["column"]]
+    width = before[-1]["height"] / result["column_aspect"]
+    assert all(row["reach"] < width for row in before)  # the gate holds
+    assert result["reach"] > 1.2 * width
+    assert 5.0 < result["repose_angle"] < 40.0
+
+
+def test_packing_holds_its_grains_and_rests(tmp_path):
+    done, result = run_task(packing.build(shape="arc75", grains=60, maps=COARSE), tmp_path / "run")
+    assert result["outside"] == 0
+    assert done.rows[-1]["time"] < 20.0  # it came to rest
+    assert done.rows[-1]["height"] < 0.8 * done.rows[0]["height"]
+    assert 0.05 < result["solid_fraction"] < 0.4
+
+
+EXACT = maps.MapOptions(back_end="exact")
+
+
+def test_drum_carries_its_grains_up(tmp_path):
+    _, result = run_task(drum.build(grains=60, seconds=0.6, maps=EXACT), tmp_path / "run")
+    assert result["outside"] == 0
+    built = drum.build(grains=60, maps=EXACT)
+    wall = built.system.state()["poses"][-1, :2]
+    built.system.run(round(0.5 / built.system.dt))
+    turned = built.system.state()["poses"][-1, :2]
+    assert math.hypot(*turned) == pytest.approx(math.hypot(*wall), rel=1e-9)
+    angle = math.atan2(wall[0] * turned[1] - wall[1] * turned[0], wall @ turned)
+    assert angle == pytest.approx(0.5 * drum.SPIN, rel=0.01)
+
+
+def test_cereal_stays_in_the_box_until_it_tilts(tmp_path):
+    built = cereal.build(grains=40, seconds=0.5, maps=EXACT)
+    done, result = run_task(built, tmp_path / "run")
+    assert result["in_bowl"] == 0
+    assert [round(at, 9) for at, _ in built.stages] == [0.1, 0.1 + cereal.TILT_SECONDS]
+    box = done.frames[:, result["free"], :]
+    assert box[0, 2] == pytest.approx(box[1, 2], abs=1e-6)
+    assert box[-1, 2] == pytest.approx(box[0, 2] - math.radians(130.0) / cereal.TILT_SECONDS * 0.4, abs=1e-3)
+
+
+def test_chain_holds_together_while_it_is_lowered(tmp_path):
+    built = chain.build(grains=5, seconds=0.35, maps=EXACT)
+    _, result = run_task(built, tmp_path / "run")
+    assert result["broken"] is False
+    assert result["longest_joint"] < 0.12  # the clearance is 0.05, and nothing is pulled out
+
+    # Above the floor the holder carries the weight of the others, in the mean.
+    system = chain.build(grains=5, maps=EXACT).system
+    system.run(round(0.1 / system.dt))
+    loads, before = [], system.audit()["momentum_y"]
+    start = system.time
+    while system.time < 0.25:
+        system.run(1)
+        loads.append(system.reaction(0)[1])
+    gained = (system.audit()["momentum_y"] - before) / (system.time - start)
+    weight = 4 * 9.81 * grains.GrainShape.library("link").area
+    assert max(abs(load) for load in loads) > 0.5 * weight
+    assert np.mean(loads) + gained == pytest.approx(-weight, rel=1e-9)
 
 
 def test_results_of_recorded_motion():

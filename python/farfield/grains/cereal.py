@@ -17,6 +17,7 @@ SHAPES = ("U", "D", "O", "N")
 SPACING = 2.03
 DEPTH = 0.05  # wanted penetration of the fastest impact, in circumradii
 TILT_SECONDS = 10.0
+HEAP = 1.5  # grains up to this height above the rim count as in the bowl [m]; the box stands higher
 
 
 def build(
@@ -79,9 +80,9 @@ def build(
         now.set_motion(pouring, GrainMotion(pivot=lip))
 
     def measure(now: GrainSystem, poses: np.ndarray) -> dict:
-        inside = (np.hypot(poses[:free, 0], poses[:free, 1]) < bowl_radius) | (
-            (np.abs(poses[:free, 0]) < bowl_radius) & (poses[:free, 1] > 0) & (poses[:free, 1] < 1.5)
-        )
+        x, y, _ = poses[:free].T
+        below_rim = np.hypot(x, y) < bowl_radius
+        inside = (y < HEAP) & np.where(y > 0, np.abs(x) < bowl_radius, below_rim)
         return {"in_bowl": int(np.count_nonzero(inside))}
 
     def finish(rows: list[dict], frames: np.ndarray) -> dict:

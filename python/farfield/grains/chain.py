@@ -54,7 +54,9 @@ def build(
     lowered = 0.9 * step * grains / LOWERING
     seconds = lowered + REST_SECONDS if seconds is None else seconds
     layers = grains  # the top joint carries the whole chain
-    law = GrainLaw.default(mass=link.area, radius=link.radius, layers=layers, friction=friction, depth=DEPTH)
+    law = GrainLaw.default(
+        mass=link.area, radius=link.radius, layers=layers, speed=LOWERING, friction=friction, depth=DEPTH
+    )
     system = GrainSystem([link], contact_maps([link], maps, progress=progress), law=law, threads=threads)
     system.add_wall(GrainWall.half_plane(np.array([0.0, 1.0]), 0.0, friction=friction))
     holder = system.add_motion(GrainMotion(velocity=np.array([0.0, -LOWERING])))
@@ -71,7 +73,8 @@ def build(
         poses[k] = [*(socket - turn @ offset), angles[k]]
         socket = socket + turn @ (ball - offset)
     system.add(0, poses[:1], motion=holder)
-    system.add(0, poses[1:])
+    falling = np.tile([0.0, -LOWERING, 0.0], (grains - 1, 1))
+    system.add(0, poses[1:], velocities=falling)
 
     def halt(now: GrainSystem) -> None:
         now.set_motion(holder, GrainMotion())

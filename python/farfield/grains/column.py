@@ -14,6 +14,10 @@ from farfield.grains.scene import Scene, lattice, pile_law, still_since
 FULL, FULL_FIXED = 6990, 690  # the published size, fixed ones included
 GRAINS = 1000
 SPACING, JITTER = 2.25, 0.12  # of the initial lattice, in circumradii: disordered, and no two grains can overlap
+ASPECT = 1.0  # height of the settled column over its width
+HULLS = (
+    0.8  # share of a settled column that the convex hulls of its grains take, about: 0.76 (O) to 0.98 (U, which nest)
+)
 REST = 2e-4  # kinetic energy per grain that counts as rest, in m g R
 FLOOR_SPACING = 1.5  # of the fixed grains that roughen the floor, in circumradii
 
@@ -30,26 +34,29 @@ def build(
     maps: MapOptions | None = None,
     progress=None,
 ) -> Scene:
-    """A column twice as high as wide between a wall and a gate, which is removed after `settle` seconds.
+    """A column between a wall and a gate, which is removed after `settle` seconds; settled it is about as high as wide.
 
-    grains counts the fixed ones in the floor, a tenth of all or four column widths. Times are by default those of a fall
-    from the height of the column; the run ends earlier once the heap is at rest.
+    How far a column runs out depends on its height over its width, so this is the same for all shapes. grains counts the fixed
+    ones in the floor, a tenth of all or four column widths. Times are by default those of a fall from the height of the loose
+    grains and of coming to rest; the run ends earlier once the heap is at rest.
     """
     if grains < 40:
         raise ValueError(f"column: {grains} grains, expected at least 40")
     grain = GrainShape.library(shape)
     generator = np.random.default_rng(seed)
+    hull = GrainShape("hull", [grain.hull])
     fixed = round(grains * FULL_FIXED / FULL)
     while True:
         free = grains - fixed
-        columns = max(3, round(math.sqrt(0.5 * max(free, 1))))
+        settled = math.sqrt(max(free, 1) * hull.area / HULLS / ASPECT)  # width
+        columns = max(3, round(settled / SPACING))
         rows = math.ceil(free / columns)
         height = SPACING * rows
         width = SPACING * columns + 0.2
         if FLOOR_SPACING * fixed >= 4.0 * width:
             break
         fixed += 1  # a small column still needs a floor to run out on
-    settle = 0.36 * math.sqrt(height) if settle is None else settle
+    settle = 0.9 * math.sqrt(height) if settle is None else settle
     seconds = settle + 2.2 * math.sqrt(height) if seconds is None else seconds
     if not 0 < settle < seconds:
         raise ValueError(f"column: settles for {settle:g} s of {seconds:g} s, expected less")
@@ -75,13 +82,20 @@ def build(
         now.set_wall(gate, wall)
 
     def measure(now: GrainSystem, poses: np.ndarray) -> dict:
-        return {"height": float(poses[:free, 1].max()), "reach": float(np.percentile(poses[:free, 0], 99.0))}
+        return {
+            "column": now.wall(gate).enabled,
+            "height": float(poses[:free, 1].max()),
+            "reach": float(np.percentile(poses[:free, 0], 99.0)),
+        }
 
     def finish(rows: list[dict], frames: np.ndarray) -> dict:
+        column = [row for row in rows if row["column"]][-1]
         return {
             "grains": grains,
             "free": free,
             "shape": shape,
+            "column_aspect": column["height"] / width,
+            "column_kinetic_per_grain": column["kinetic"] / free,
             "repose_angle": repose_angle(frames[-1][:free]),
             "profile": surface(frames[-1][:free]).tolist(),
             "height": rows[-1]["height"],

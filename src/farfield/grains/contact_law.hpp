@@ -46,11 +46,12 @@ struct Spring {
     [[nodiscard]] bool touching() const { return normal_x != 0.0 || normal_y != 0.0; }
 };
 
+inline constexpr double kCos30 = 0.8660254037844386;
+
 /// Advances the spring by v_t dt and returns f_t. `normal_x/y` is the unit normal now: a contact that turned by more than
 /// 30 degrees in one step is a new one.
 inline double friction_force(const ContactLaw& law, double friction, double normal_force, double tangent_velocity,
                              double dt, double normal_x, double normal_y, Spring& spring) {
-    constexpr double kCos30 = 0.8660254037844386;
     if (spring.normal_x * normal_x + spring.normal_y * normal_y < kCos30) spring.stretch = 0.0;
     spring.normal_x = normal_x;
     spring.normal_y = normal_y;

@@ -60,6 +60,26 @@ Polygon hash_sign(double c, double w) {
     return {{ring, {{-in, -in}, {-in, in}, {in, in}, {in, -in}}}};
 }
 
+/// Width 1.4, height 1.6, round at the bottom.
+Polygon letter_u(double w) {
+    const double x = 0.7, low = -0.1, high = 0.8;
+    const int corners = 12;
+    Ring ring;
+    for (int i = 0; i <= corners; ++i) {
+        const double angle = -kPi + kPi * i / corners;
+        ring.emplace_back(x * std::cos(angle), low + x * std::sin(angle));
+    }
+    ring.emplace_back(x, high);
+    ring.emplace_back(x - w, high);
+    for (int i = corners; i >= 0; --i) {
+        const double angle = -kPi + kPi * i / corners;
+        ring.emplace_back((x - w) * std::cos(angle), low + (x - w) * std::sin(angle));
+    }
+    ring.emplace_back(-x + w, high);
+    ring.emplace_back(-x, high);
+    return {{ring}};
+}
+
 Polygon letter_n(double w) {
     // Height 2, width 1.6; the diagonal has the same horizontal width as the bars at its ends.
     const double x = 0.8, h = 1.0, s = 0.9 * w;
@@ -157,9 +177,7 @@ Polygon outline(const std::string& name) {
     if (name == "O") return {{circle(1.0, 24, 0.0), reversed(circle(0.65, 24, 0.0))}};
     if (name == "octagon") return {{circle(1.0, 8, kPi / 8.0)}};
     if (name == "#") return hash_sign(0.45, 0.25);
-    if (name == "U")
-        return {
-            {{{-0.7, -0.8}, {0.7, -0.8}, {0.7, 0.8}, {0.4, 0.8}, {0.4, -0.5}, {-0.4, -0.5}, {-0.4, 0.8}, {-0.7, 0.8}}}};
+    if (name == "U") return letter_u(0.3);
     if (name == "L") return {{{{0.0, 0.0}, {1.2, 0.0}, {1.2, 0.5}, {0.5, 0.5}, {0.5, 1.2}, {0.0, 1.2}}}};
     if (name == "N") return letter_n(0.3);
     if (name == "D") return letter_d(0.3);

@@ -64,7 +64,7 @@ struct SystemState {
 };
 
 struct Audit {
-    double kinetic = 0.0, gravitational = 0.0, elastic = 0.0;  ///< free grains; springs of contacts [J]
+    double kinetic = 0.0, gravitational = 0.0, elastic = 0.0;  ///< free grains, at one time; springs of contacts [J]
     double momentum_x = 0.0, momentum_y = 0.0;                 ///< of free grains [N s]
     double angular_momentum = 0.0;                             ///< about the origin [N m s]
     double deepest = 0.0;                                      ///< largest penetration [m]

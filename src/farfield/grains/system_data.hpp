@@ -6,19 +6,10 @@
 #include <vector>
 
 #include "farfield/grains/neighbours.hpp"
+#include "farfield/grains/pair_lanes.hpp"
 #include "farfield/grains/system.hpp"
 
 namespace farfield::grains {
-
-/// A pair of the neighbour list: slots of A and B. A has the lower shape, or the lower number among equal shapes.
-struct ListPair {
-    std::int32_t a = 0, b = 0;
-};
-
-/// What a pair adds to B; A gets the opposite force.
-struct PairForce {
-    double fx = 0.0, fy = 0.0, torque_a = 0.0, torque_b = 0.0;
-};
 
 /// Pairs of one map within a chunk.
 struct MapRun {
@@ -74,6 +65,12 @@ struct System::Data {
     void reorder();
     void find_near_walls();
     void step();
+    /// Forces of all pairs, and their friction springs one step on.
+    void push_pairs();
+    /// Forces of touching pairs among list pairs of one map; returns how many had no direction.
+    int push_run(const MapRun& run);
+    /// Force and torque of pairs and walls on the grain in slot s; its springs on walls go one step on.
+    [[nodiscard]] Wrench wrench_on(std::size_t s);
     double move_grains(std::size_t begin, std::size_t end);
     void add_walls(std::size_t s, Wrench& sum);
     RunStatus run(int steps);

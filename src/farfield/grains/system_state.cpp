@@ -122,6 +122,10 @@ Audit System::audit() {
     Data& d = *data_;
     d.ensure_list();
     Audit out;
+    // Velocities stand half a step before the positions: half of the next step's change belongs to the energy.
+    const std::vector<Spring> springs = d.springs, wall_springs = d.wall_springs;
+    const Counters counters = d.counters;
+    d.push_pairs();
     for (std::size_t i = 0; i < d.bodies.size(); ++i) {
         const auto s = static_cast<std::size_t>(d.slot[i]);
         const Body& body = d.bodies[s];
@@ -131,14 +135,18 @@ Audit System::audit() {
             if (!d.walls[w].enabled) continue;
             const double distance = wall_contact(d.walls[w], shape, body, d.options.smoothing * shape.radius).distance;
             if (distance >= 0.0) continue;
-            const double stretch = d.wall_springs[s * d.walls.size() + w].stretch;
+            const double stretch = wall_springs[s * d.walls.size() + w].stretch;
             out.elastic += 0.5 * d.options.law.normal_stiffness * distance * distance +
                            0.5 * d.options.law.tangent_stiffness * stretch * stretch;
             out.deepest = std::max(out.deepest, -distance);
             ++out.wall_contacts;
         }
         if (d.held[s]) continue;
-        out.kinetic += 0.5 * mass * (body.vx * body.vx + body.vy * body.vy) + 0.5 * inertia * body.omega * body.omega;
+        const Wrench pull = d.wrench_on(s);
+        const double half = 0.5 * d.dt, vx = body.vx + half * (d.options.gravity.x() + pull.fx / mass),
+                     vy = body.vy + half * (d.options.gravity.y() + pull.fy / mass),
+                     omega = body.omega + half * pull.torque / inertia;
+        out.kinetic += 0.5 * mass * (vx * vx + vy * vy) + 0.5 * inertia * omega * omega;
         out.gravitational -= mass * (d.options.gravity.x() * body.x + d.options.gravity.y() * body.y);
         out.momentum_x += mass * body.vx;
         out.momentum_y += mass * body.vy;
@@ -149,13 +157,16 @@ Audit System::audit() {
             const auto p = static_cast<std::size_t>(k);
             const double distance = d.maps[static_cast<std::size_t>(run.map)]->at(d.relative(d.pairs[p])).distance;
             if (distance >= 0.0) continue;
-            const double stretch = d.springs[p].stretch;
+            const double stretch = springs[p].stretch;
             out.elastic += 0.5 * d.options.law.normal_stiffness * distance * distance +
                            0.5 * d.options.law.tangent_stiffness * stretch * stretch;
             out.deepest = std::max(out.deepest, -distance);
             ++out.contacts;
         }
     }
+    d.springs = springs;
+    d.wall_springs = wall_springs;
+    d.counters = counters;
     return out;
 }
 

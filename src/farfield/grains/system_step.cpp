@@ -28,23 +28,6 @@ void guard_direction(const Relative& pose, const Body& a, const Spring& spring, 
     value.g_y = length > 0.0 ? pose.y / length : 0.0;
 }
 
-/// Force of A on B and torques on both.
-PairForce pair_force(const Body& a, const Body& b, const Relative& pose, const MapValue& v, const ContactLaw& law,
-                     double dt, Spring& spring) {
-    const double wx = a.cos * v.g_x - a.sin * v.g_y, wy = a.sin * v.g_x + a.cos * v.g_y;  // gradient in world axes
-    const double turn_a = -v.g_theta - (pose.x * v.g_y - pose.y * v.g_x);
-    const double dvx = b.vx - a.vx, dvy = b.vy - a.vy;
-    const double rate = wx * dvx + wy * dvy + v.g_theta * b.omega + turn_a * a.omega;  // d'
-    const double normal = std::max(0.0, -law.normal_stiffness * v.distance - law.normal_damping * rate);
-    const double inverse = 1.0 / std::sqrt(wx * wx + wy * wy);
-    const double nx = wx * inverse, ny = wy * inverse;
-    const double arm_a = -v.arm, arm_b = v.arm - (pose.x * v.g_x + pose.y * v.g_y) * inverse;
-    const double slip = nx * dvy - ny * dvx + arm_a * a.omega + arm_b * b.omega;  // t = (-ny, nx)
-    const double tangent = friction_force(law, law.friction, normal, slip, dt, nx, ny, spring);
-    return {normal * wx - tangent * ny, normal * wy + tangent * nx, normal * turn_a + tangent * arm_a,
-            normal * v.g_theta + tangent * arm_b};
-}
-
 /// Force and torque of a wall on a grain.
 Wrench wall_force(const Wall& wall, const WallContact& c, const Body& b, const ContactLaw& law, double dt,
                   Spring& spring) {
@@ -84,49 +67,63 @@ Relative System::Data::relative(const ListPair& pair) const {
     return {b.theta - a.theta, a.cos * dx + a.sin * dy, a.cos * dy - a.sin * dx};
 }
 
-void System::Data::step() {
-    ensure_list();
-    const int pair_chunks = static_cast<int>(chunk_runs.size()) - 1;
-    std::vector<std::int64_t> clamped(static_cast<std::size_t>(pair_chunks), 0);
-    pool->run(pair_chunks, [&](int chunk) {
-        thread_local PairBuffers buffers;
-        for (std::int32_t r = chunk_runs[static_cast<std::size_t>(chunk)];
-             r < chunk_runs[static_cast<std::size_t>(chunk) + 1]; ++r) {
-            const MapRun& run = runs[static_cast<std::size_t>(r)];
-            const double reach = reach_of(run.map);
-            std::size_t count = 0;
-            for (std::int32_t k = run.begin; k < run.end; ++k) {
-                const auto p = static_cast<std::size_t>(k);
-                const ListPair& pair = pairs[p];
-                const Relative pose = relative(pair);
-                forces[p] = {};
-                if (pose.x * pose.x + pose.y * pose.y >= reach * reach) {
-                    if (springs[p].touching()) springs[p] = {};
-                    continue;
-                }
-                buffers.poses[count] = pose;
-                buffers.index[count++] = k;
-            }
-            maps[static_cast<std::size_t>(run.map)]->evaluate({buffers.poses.data(), count}, buffers.values.data());
-            for (std::size_t q = 0; q < count; ++q) {
-                const auto p = static_cast<std::size_t>(buffers.index[q]);
-                MapValue& value = buffers.values[q];
-                if (value.distance >= 0.0) {
-                    if (springs[p].touching()) springs[p] = {};
-                    continue;
-                }
-                if (value.g_x * value.g_x + value.g_y * value.g_y < 0.01) {
-                    guard_direction(buffers.poses[q], bodies[static_cast<std::size_t>(pairs[p].a)], springs[p], value);
-                    ++clamped[static_cast<std::size_t>(chunk)];
-                }
-                forces[p] = pair_force(bodies[static_cast<std::size_t>(pairs[p].a)],
-                                       bodies[static_cast<std::size_t>(pairs[p].b)], buffers.poses[q], value,
-                                       options.law, dt, springs[p]);
-            }
+int System::Data::push_run(const MapRun& run) {
+    thread_local PairBuffers buffers;
+    auto& [poses, values, index] = buffers;
+    const auto begin = static_cast<std::size_t>(run.begin), size = static_cast<std::size_t>(run.end) - begin;
+    const double reach = reach_of(run.map);
+    const auto apart = [&](std::size_t p) {
+        if (springs[p].touching()) springs[p] = {};
+    };
+    relative_poses(bodies.data(), pairs.data() + begin, size, poses.data());
+    std::size_t near = 0;
+    for (std::size_t k = 0; k < size; ++k) {
+        const std::size_t p = begin + k;
+        forces[p] = {};
+        if (poses[k].x * poses[k].x + poses[k].y * poses[k].y >= reach * reach) {
+            apart(p);
+            continue;
         }
+        poses[near] = poses[k];
+        index[near++] = static_cast<std::int32_t>(p);
+    }
+    maps[static_cast<std::size_t>(run.map)]->evaluate({poses.data(), near}, values.data());
+    std::size_t touching = 0;
+    int clamped = 0;
+    for (std::size_t k = 0; k < near; ++k) {
+        const auto p = static_cast<std::size_t>(index[k]);
+        MapValue& value = values[k];
+        if (value.distance >= 0.0) {
+            apart(p);
+            continue;
+        }
+        if (value.g_x * value.g_x + value.g_y * value.g_y < 0.01) {
+            guard_direction(poses[k], bodies[static_cast<std::size_t>(pairs[p].a)], springs[p], value);
+            ++clamped;
+        }
+        poses[touching] = poses[k];
+        values[touching] = value;
+        index[touching++] = static_cast<std::int32_t>(p);
+    }
+    pair_forces(bodies.data(), pairs.data(), index.data(), touching, poses.data(), values.data(), options.law, dt,
+                springs.data(), forces.data());
+    return clamped;
+}
+
+void System::Data::push_pairs() {
+    const int chunks = static_cast<int>(chunk_runs.size()) - 1;
+    std::vector<std::int64_t> clamped(static_cast<std::size_t>(chunks), 0);
+    pool->run(chunks, [&](int chunk) {
+        const auto c = static_cast<std::size_t>(chunk);
+        for (std::int32_t r = chunk_runs[c]; r < chunk_runs[c + 1]; ++r)
+            clamped[c] += push_run(runs[static_cast<std::size_t>(r)]);
     });
     for (const std::int64_t count : clamped) counters.clamped += count;
+}
 
+void System::Data::step() {
+    ensure_list();
+    push_pairs();
     const int n = num_grains(), grain_chunks = (n + kGrainChunk - 1) / kGrainChunk;
     std::vector<double> moved(static_cast<std::size_t>(grain_chunks), 0.0);
     pool->run(grain_chunks, [&](int chunk) {
@@ -143,6 +140,20 @@ void System::Data::step() {
     }
 }
 
+Wrench System::Data::wrench_on(std::size_t s) {
+    Wrench sum;
+    for (std::int32_t k = incident_first[s]; k < incident_first[s + 1]; ++k) {
+        const std::int32_t entry = incident[static_cast<std::size_t>(k)];
+        const PairForce& force = forces[static_cast<std::size_t>(entry >> 1)];
+        const bool is_b = (entry & 1) != 0;
+        sum.fx += is_b ? force.fx : -force.fx;
+        sum.fy += is_b ? force.fy : -force.fy;
+        sum.torque += is_b ? force.torque_b : force.torque_a;
+    }
+    if (near_wall[s] && !held[s]) add_walls(s, sum);
+    return sum;
+}
+
 /// Sums the forces on grains begin .. end - 1, moves them, and returns the largest squared distance from where the list
 /// was made.
 double System::Data::move_grains(std::size_t begin, std::size_t end) {
@@ -150,22 +161,13 @@ double System::Data::move_grains(std::size_t begin, std::size_t end) {
     std::array<double, kGrainChunk> angles{}, sines, cosines;
     for (std::size_t s = begin; s < end; ++s) {
         Body& body = bodies[s];
-        Wrench sum;
-        for (std::int32_t k = incident_first[s]; k < incident_first[s + 1]; ++k) {
-            const std::int32_t entry = incident[static_cast<std::size_t>(k)];
-            const PairForce& force = forces[static_cast<std::size_t>(entry >> 1)];
-            const bool is_b = (entry & 1) != 0;
-            sum.fx += is_b ? force.fx : -force.fx;
-            sum.fy += is_b ? force.fy : -force.fy;
-            sum.torque += is_b ? force.torque_b : force.torque_a;
-        }
+        const Wrench sum = wrench_on(s);
         if (driver[s] == kRemoved) {
             reactions[s] = {};
         } else if (held[s]) {
             reactions[s] = sum;
             drive(body, motions[static_cast<std::size_t>(driver[s])], dt);
         } else {
-            if (near_wall[s]) add_walls(s, sum);
             body.vx += dt * (options.gravity.x() + sum.fx * inverse_mass[s]);
             body.vy += dt * (options.gravity.y() + sum.fy * inverse_mass[s]);
             body.omega += dt * sum.torque * inverse_inertia[s];

@@ -2,7 +2,6 @@
 #include "farfield/contact/longrange/pair_lanes.hpp"
 
 #include <doctest/doctest.h>
-#include <hwy/highway.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,10 +9,12 @@
 
 #include "contact/longrange/precise_pair.hpp"
 #include "contact/longrange/random_pairs.hpp"
+#include "support/simd_targets.hpp"
 
 using namespace farfield;
 using namespace farfield::contact::longrange;
 using namespace farfield::contact::longrange::testing;
+using farfield::testing::on_every_target;
 
 namespace {
 
@@ -137,26 +138,6 @@ Mixture make_mixture(size_t count) {
         mixture.warm.push_back(warm);
     }
     return mixture;
-}
-
-/// Runs `check` once on every SIMD target of this processor.
-template <class Check>
-void on_every_target(Check&& check) {
-    const int64_t all = hwy::SupportedTargets();
-    std::string before;
-    int targets = 0;
-    for (int64_t rest = all; rest != 0; rest &= rest - 1) {
-        hwy::SetSupportedTargetsForTest(rest & -rest);
-        const std::string name = lanes_target();
-        if (name.find("Unknown") == std::string::npos && name != before) {
-            INFO("target ", name);
-            check();
-            ++targets;
-        }
-        before = name;
-    }
-    hwy::SetSupportedTargetsForTest(0);
-    CHECK(targets >= 1);
 }
 
 }  // namespace

@@ -61,8 +61,6 @@ void accumulate(PairChunk* chunks, size_t begin, size_t end, const double* weigh
     }
 }
 
-size_t lane_count() { return kLanes; }
-
 }  // namespace farfield::contact::longrange::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -72,7 +70,6 @@ namespace farfield::contact::longrange {
 HWY_EXPORT(solve_warm);
 HWY_EXPORT(solve_cold);
 HWY_EXPORT(accumulate);
-HWY_EXPORT(lane_count);
 
 namespace {
 
@@ -223,12 +220,6 @@ void accumulate_pairs(PairBatch& batch, size_t begin, size_t end, const double* 
             if (i != j) sums.material(j, i) += totals[entry];
         }
     }
-}
-
-std::string lanes_target() {
-    const size_t lanes = HWY_DYNAMIC_DISPATCH(lane_count)();
-    const auto target = hwy::SupportedTargets() & HWY_TARGETS;
-    return std::string(hwy::TargetName(target & -target)) + " (" + std::to_string(lanes) + " lanes)";
 }
 
 }  // namespace farfield::contact::longrange

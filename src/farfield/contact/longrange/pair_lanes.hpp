@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "farfield/contact/longrange/pair_potential.hpp"
@@ -94,8 +93,5 @@ void solve_pairs(PairBatch& batch, double tolerance);
 /// writes the unweighted wrench of each of these pairs to gradient(i). Pairs that touch contribute nothing. Order of
 /// summation depends on begin and end only.
 void accumulate_pairs(PairBatch& batch, size_t begin, size_t end, const double* weights, PairSums& sums);
-
-/// Name of the SIMD target in use, for reports: "AVX2 (4 lanes)".
-[[nodiscard]] std::string lanes_target();
 
 }  // namespace farfield::contact::longrange
