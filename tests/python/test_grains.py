@@ -43,11 +43,59 @@ def test_svg_paths_become_grains():
     assert frame.symmetry == 4
     curved = grains.shape_from_svg("lens", "M 0,0 Q 5,4 10,0 C 7,-3 3,-3 0,0 Z")
     assert len(curved.rings[0]) == 16
-    for path, said in (("M0 0 A 3 3 0 0 1 2 2", "command 'A'"), ("L 1 1", "expected M"), ("M 0", "needs 2 numbers")):
+    ring = grains.shape_from_svg(
+        "ring", "M1 0 A1 1 0 0 1 -1 0 A1 1 0 0 1 1 0 Z M.5 0 a.5 .5 0 1 0 -1 0 .5 .5 0 1 0 1 0 z"
+    )
+    assert len(ring.rings) == 2
+    assert ring.symmetry == 16
+    assert ring.area == pytest.approx(0.75 * 8 * math.sin(math.pi / 8), rel=1e-9)  # 16 corners outside and inside
+    for path, said in (
+        ("M0 0 X 3 3", "'X', expected one of M L H V C S Q T A Z"),
+        ("L 1 1", "starts with 'L', expected M"),
+        ("M 0", "too few numbers"),
+        ("M0 0 C 1 1 2 2", "too few numbers"),
+        ("", "starts with '', expected M"),
+        ("M 3 4", "no points"),
+    ):
         with pytest.raises(ValueError, match=said):
             grains.shape_from_svg("x", path)
     with pytest.raises(ValueError, match="self-intersecting"):
         grains.shape_from_svg("bow", "M0 0 L2 3 L2 0 L0 2 Z")
+
+
+def test_outlines_are_read_from_files(tmp_path):
+    drawing = tmp_path / "frame.svg"
+    head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">'
+    drawing.write_text(f'{head}<g transform="rotate(30) scale(2)"><path d="M0 0h4v4h-4zm1,1v2h2v-2z"/></g></svg>')
+    points = tmp_path / "frame.txt"
+    points.write_text("# outline\n0, 0\n4, 0\n4 4\n0 4  # corner\n\n1 1\n1 3\n3 3\n3 1\n")
+    for file in (drawing, points):
+        frame = grains.shape_named(str(file), radius=math.sqrt(8.0))
+        assert frame.name == "frame"
+        assert frame.area == pytest.approx(12.0)
+        assert len(frame.rings) == 2
+        assert frame.symmetry == 4
+    assert grains.shape_named("L").area == grains.GrainShape.library("L").area
+    asymmetric = tmp_path / "hook.svg"
+    asymmetric.write_text(f'{head}<polygon points="0,0 3,0 3,1 1,1 1,4 0,4"/></svg>')
+    hook = grains.shape_named(str(asymmetric))
+    assert hook.rings[0][:, 1].max() < -hook.rings[0][:, 1].min()  # the long leg points down, as drawn
+    bad = (
+        ("two.svg", f'{head}<rect width="1" height="1"/><circle r="1"/></svg>', "2 shapes, expected one"),
+        ("not.svg", "hello", "not.svg: no SVG file"),
+        ("word.csv", "0,0\n1,zero\n", "word.csv:2: '1,zero', expected two numbers"),
+        ("three.txt", "0 0 0\n", "three.txt:1"),
+        ("empty.txt", "\n", "no points"),
+    )
+    for name, text, said in bad:
+        file = tmp_path / name
+        file.write_text(text)
+        with pytest.raises(ValueError, match=said):
+            grains.shape_named(str(file))
+    with pytest.raises(OSError, match="missing"):
+        grains.shape_named(str(tmp_path / "missing.txt"))
+    with pytest.raises(OSError, match="missing"):
+        grains.shape_named(str(tmp_path / "missing.svg"))
 
 
 @pytest.mark.parametrize(

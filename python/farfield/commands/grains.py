@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "shapes",
         metavar="SHAPES",
         nargs="*",
-        help="with train: names of library shapes; with claims: repose, jamming, packing (default: all)",
+        help="with train: library shapes, or .svg, .txt and .csv files of outlines; with claims: repose, jamming, packing (default: all)",
     )
-    parser.add_argument("--shape", metavar="NAME", help="grain shape of the task")
+    parser.add_argument("--shape", metavar="NAME", help="grain shape of the task; column and silo also take a file")
     parser.add_argument("--grains", type=positive_int, metavar="N", help="number of grains, fixed ones included")
     parser.add_argument("--full", action="store_true", help="the published number of grains")
     parser.add_argument("--opening", type=positive_float, metavar="M", help="silo: width of the opening [m]")
@@ -113,13 +113,13 @@ class MapBar:
 
 def train(args: argparse.Namespace) -> int:
     """Build, audit and cache the maps of all pairs of the named shapes."""
-    from farfield.grains import GrainShape
+    from farfield.grains import shape_named
     from farfield.grains.maps import cache_folder, pair_map
     from farfield.runs import dump_json
 
     if not args.shapes:
         raise ValueError("train: no shapes, expected names such as: O U N")
-    shapes = [GrainShape.library(name) for name in dict.fromkeys(args.shapes)]
+    shapes = [shape_named(name) for name in dict.fromkeys(args.shapes)]
     options = map_options(args)
     bar, rows = MapBar(args.quiet), []
     for i, a in enumerate(shapes):

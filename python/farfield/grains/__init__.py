@@ -12,7 +12,7 @@ from farfield._core import (
     GrainWall,
 )
 from farfield.grains.maps import MapOptions, contact_maps, pair_map
-from farfield.grains.svg import shape_from_svg
+from farfield.grains.outline_files import shape_from_svg, shape_named
 
 __all__ = [
     "GrainLaw",
@@ -27,4 +27,5 @@ __all__ = [
     "contact_maps",
     "pair_map",
     "shape_from_svg",
+    "shape_named",
 ]

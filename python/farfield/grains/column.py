@@ -9,6 +9,7 @@ import numpy as np
 
 from farfield._core import GrainMotion, GrainShape, GrainSystem, GrainWall
 from farfield.grains.maps import MapOptions, contact_maps
+from farfield.grains.outline_files import shape_named
 from farfield.grains.scene import Scene, lattice, pile_law, still_since
 
 FULL, FULL_FIXED = 6990, 690  # the published size, fixed ones included
@@ -42,7 +43,7 @@ def build(
     """
     if grains < 40:
         raise ValueError(f"column: {grains} grains, expected at least 40")
-    grain = GrainShape.library(shape)
+    grain = shape_named(shape)
     generator = np.random.default_rng(seed)
     hull = GrainShape("hull", [grain.hull])
     fixed = round(grains * FULL_FIXED / FULL)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farfield._core import GrainMotion, GrainShape, GrainSystem, GrainWall
+from farfield._core import GrainMotion, GrainSystem, GrainWall
 from farfield.grains.maps import MapOptions, contact_maps
+from farfield.grains.outline_files import shape_named
 from farfield.grains.scene import REMOVED, Scene, along, pile_law, staggered
 
 FULL, FULL_FIXED = 11311, 1411  # the published size, fixed ones included
@@ -101,7 +102,7 @@ def build(
     """
     if grains < 80:
         raise ValueError(f"silo: {grains} grains, expected at least 80")
-    grain = GrainShape.library(shape, radius=radius)
+    grain = shape_named(shape, radius)
     hopper = Hopper.of(grains, opening / radius)
     free = hopper.free
     settle = 0.28 * math.sqrt(hopper.top * radius) if settle is None else settle

@@ -1322,6 +1322,10 @@ class GrainShape:
         """Outer ring and holes, each of shape (n, 2) [m]."""
 
     @property
+    def hull(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 2), order='C')]:
+        """Corners of the convex hull, shape (n, 2), counter-clockwise [m]."""
+
+    @property
     def hash(self) -> int:
         """Depends on the outline, not on its size."""
 
