@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,23 @@ namespace farfield {
 namespace {
 
 constexpr int kMaxThreads = 1024;
+constexpr std::chrono::microseconds kLinger{50};
+
+/// Tells the processor that this thread only waits. A yield to the system would give away a whole time slice.
+void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+/// Waking a thread that sleeps takes as long as a small run: stay awake for a moment.
+template <class Condition>
+void linger(Condition&& over) {
+    const auto end = std::chrono::steady_clock::now() + kLinger;
+    while (!over() && std::chrono::steady_clock::now() < end) relax();
+}
 
 /// True while this thread executes a chunk of any pool: parallelism is never nested.
 thread_local bool inside_chunk = false;
@@ -67,9 +85,15 @@ void ThreadPool::run(int num_chunks, const std::function<void(int)>& work) {
     work_ = &work;
     num_chunks_ = num_chunks;
     next_ = 0;
+    open_ = true;
     const int helpers = std::min(size() - 1, num_chunks - 1);
     for (int i = 0; i < helpers; ++i) work_ready_.notify_one();
     take_chunks(lock);
+    if (in_flight_ > 0) {
+        lock.unlock();
+        linger([this] { return in_flight_ == 0; });
+        lock.lock();
+    }
     work_done_.wait(lock, [this] { return in_flight_ == 0; });
     work_ = nullptr;
     const std::exception_ptr error = std::exchange(error_, nullptr);
@@ -78,8 +102,10 @@ void ThreadPool::run(int num_chunks, const std::function<void(int)>& work) {
 }
 
 void ThreadPool::work_loop(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (work_ready_.wait(lock, stop, [this] { return next_ < num_chunks_; })) {
+    for (;;) {
+        linger([&] { return open_ || stop.stop_requested(); });
+        std::unique_lock lock(mutex_);
+        if (!work_ready_.wait(lock, stop, [this] { return next_ < num_chunks_; })) return;
         take_chunks(lock);
         if (in_flight_ == 0) work_done_.notify_one();
     }
@@ -108,6 +134,7 @@ void ThreadPool::take_chunks(std::unique_lock<std::mutex>& lock) {
             }
         }
     }
+    open_ = false;
 }
 
 }  // namespace farfield

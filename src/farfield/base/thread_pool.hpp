@@ -4,6 +4,7 @@
 ///
 /// The caller cuts the work into chunks by the problem, never by the number of threads; each chunk writes its own slot,
 /// and slots are summed in order afterwards. Then the result has the same bits for any number of threads.
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -41,7 +42,8 @@ class ThreadPool {
     std::condition_variable work_done_;
     const std::function<void(int)>* work_ = nullptr;  // of the current run, null between runs
     int num_chunks_ = 0, next_ = 0;                   // chunks next_ .. num_chunks_ - 1 are not handed out yet
-    int in_flight_ = 0;                               // handed out and not finished
+    std::atomic<int> in_flight_ = 0;                  // handed out and not finished
+    std::atomic<bool> open_ = false;                  // next_ < num_chunks_, for threads that look without the lock
     std::exception_ptr error_;                        // of chunk error_chunk_
     int error_chunk_ = 0;
     std::vector<std::jthread> workers_;  // last: joined first
