@@ -23,7 +23,7 @@ HEAP = 1.5  # grains up to this height above the rim count as in the bowl [m]; t
 def build(
     *,
     grains: int = GRAINS,
-    seconds: float = 17.0,
+    seconds: float = 20.0,
     friction: float = 0.7,
     seed: int = 0,
     threads: int = 1,
