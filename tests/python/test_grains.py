@@ -218,7 +218,8 @@ def test_networks_trained_elsewhere_are_read(tmp_path, activation, encoding, inp
     found = farfield._core.grain_network_map(
         farfield._core.load_grain_networks(tmp_path / "torch.safetensors"), shape, shape
     )
-    poses = np.array([[0.4, 0.8, 0.5], [-2.0, 0.3, -0.9]])
+    poses = np.random.default_rng(4).uniform(-0.9, 0.9, (40, 3))
+    touching = 0
     for pose, row in zip(poses, found.evaluate(poses), strict=True):
         theta = [math.cos(pose[0]), math.sin(pose[0])] if encoding == "cos_sin" else [pose[0]]
         outputs = []
@@ -229,8 +230,11 @@ def test_networks_trained_elsewhere_are_read(tmp_path, activation, encoding, inp
                 if k < 4:
                     x = np.logaddexp(0.0, 10.0 * x) / 10.0 if activation == "softplus10" else np.maximum(x, 0.0)
             outputs.append(x[0])
-        assert row[0] == pytest.approx(outputs[0], abs=1e-12)
-        assert row[4] == pytest.approx(outputs[1], abs=1e-12)
+        assert row[0] == pytest.approx(outputs[0], abs=1e-6)  # in single precision
+        if row[0] < 0:
+            touching += 1
+            assert row[4] == pytest.approx(outputs[1], abs=1e-6)
+    assert touching > 3
 
 
 @pytest.mark.parametrize(

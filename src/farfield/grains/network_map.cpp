@@ -6,11 +6,11 @@
 #include <numbers>
 
 #include "farfield/base/error.hpp"
+#include "farfield/grains/angle_lanes.hpp"
+#include "farfield/grains/network_lanes.hpp"
 
 namespace farfield::grains {
 namespace {
-
-constexpr std::size_t kBatch = 64;
 
 double wrapped(double theta) {
     const double turn = 2.0 * std::numbers::pi;
@@ -19,17 +19,23 @@ double wrapped(double theta) {
 
 class NetworkMap final : public ContactMap {
  public:
-    NetworkMap(std::shared_ptr<const PairNetworks> networks, double scale, double reach, std::string description)
-        : networks_(std::move(networks)), scale_(scale), reach_(reach), description_(std::move(description)) {}
+    NetworkMap(const PairNetworks& networks, double scale, double reach, std::string description)
+        : distance_(networks.distance),
+          arm_(networks.arm),
+          circular_(networks.encoding == Encoding::CosSin),
+          symmetry_(networks.symmetry),
+          scale_(scale),
+          reach_(reach),
+          description_(std::move(description)) {}
 
     void evaluate(std::span<const Relative> poses, MapValue* values) const override {
-        std::array<std::size_t, kBatch> index{};
+        std::array<std::size_t, kNetworkBatch> index{};
         std::size_t count = 0;
         for (std::size_t i = 0; i < poses.size(); ++i) {
             values[i] = MapValue{};
             if (poses[i].x * poses[i].x + poses[i].y * poses[i].y >= reach_ * reach_) continue;
             index[count++] = i;
-            if (count == kBatch) {
+            if (count == kNetworkBatch) {
                 evaluate_batch(poses, index.data(), count, values);
                 count = 0;
             }
@@ -40,49 +46,53 @@ class NetworkMap final : public ContactMap {
     [[nodiscard]] std::string description() const override { return description_; }
 
  private:
+    using Row = std::array<float, kNetworkBatch>;
+
     void evaluate_batch(std::span<const Relative> poses, const std::size_t* index, std::size_t count,
                         MapValue* values) const {
-        // Scratch carries no values from call to call.
-        thread_local Network::Tape tape;
-        thread_local Eigen::MatrixXd input, gradient;
-        thread_local Eigen::RowVectorXd distance, arm;
-        const bool circular = networks_->encoding == Encoding::CosSin;
-        const Eigen::Index first = circular ? 2 : 1;
-        input.resize(first + 2, static_cast<Eigen::Index>(count));
+        thread_local NetworkScratch scratch;  // carries no values from call to call
+        std::array<Row, 4> input{}, gradient;
+        std::array<double, kNetworkBatch> angle{}, sine{}, cosine{};
+        Row distance, arm;
+        const std::size_t first = circular_ ? 2 : 1;
+        for (std::size_t c = 0; c < count; ++c) angle[c] = symmetry_ * poses[index[c]].theta;
+        if (circular_) sin_cos(angle.data(), count, sine.data(), cosine.data());
         for (std::size_t c = 0; c < count; ++c) {
             const Relative& pose = poses[index[c]];
-            const auto column = static_cast<Eigen::Index>(c);
-            if (circular) {
-                input(0, column) = std::cos(networks_->symmetry * pose.theta);
-                input(1, column) = std::sin(networks_->symmetry * pose.theta);
-            } else {
-                input(0, column) = wrapped(pose.theta);
-            }
-            input(first, column) = pose.x / scale_;
-            input(first + 1, column) = pose.y / scale_;
+            input[0][c] = static_cast<float>(circular_ ? cosine[c] : wrapped(angle[c]));
+            if (circular_) input[1][c] = static_cast<float>(sine[c]);
+            input[first][c] = static_cast<float>(pose.x / scale_);
+            input[first + 1][c] = static_cast<float>(pose.y / scale_);
         }
-        networks_->distance.forward(input, tape, distance);
-        networks_->distance.input_gradient(tape, gradient);
-        networks_->arm.forward(input, tape, arm);
+        evaluate_network(distance_, input[0].data(), scratch, distance.data());
+        bool touching = false;
         for (std::size_t c = 0; c < count; ++c) {
-            const auto column = static_cast<Eigen::Index>(c);
-            const double turn = circular ? networks_->symmetry * (gradient(1, column) * input(0, column) -
-                                                                  gradient(0, column) * input(1, column))
-                                         : gradient(0, column);
-            values[index[c]] = {scale_ * distance[column], scale_ * turn, gradient(first, column),
-                                gradient(first + 1, column), scale_ * arm[column]};
+            values[index[c]].distance = scale_ * static_cast<double>(distance[c]);
+            touching = touching || distance[c] < 0.0f;
+        }
+        if (!touching) return;
+        network_gradient(distance_, scratch, gradient[0].data());
+        evaluate_network(arm_, input[0].data(), scratch, arm.data());
+        for (std::size_t c = 0; c < count; ++c) {
+            MapValue& value = values[index[c]];
+            const auto slope = [&](std::size_t row) { return static_cast<double>(gradient[row][c]); };
+            value.g_theta = scale_ * (circular_ ? symmetry_ * (slope(1) * cosine[c] - slope(0) * sine[c]) : slope(0));
+            value.g_x = slope(first);
+            value.g_y = slope(first + 1);
+            value.arm = scale_ * static_cast<double>(arm[c]);
         }
     }
 
-    std::shared_ptr<const PairNetworks> networks_;
-    double scale_, reach_;
+    PackedNetwork distance_, arm_;
+    bool circular_;
+    double symmetry_, scale_, reach_;
     std::string description_;
 };
 
 }  // namespace
 
-std::shared_ptr<const ContactMap> make_network_map(std::shared_ptr<const PairNetworks> networks, const GrainShape& a,
-                                                   const GrainShape& b) {
+std::shared_ptr<const ContactMap> make_network_map(const std::shared_ptr<const PairNetworks>& networks,
+                                                   const GrainShape& a, const GrainShape& b) {
     const std::string place = "contact map of '" + a.name + "' and '" + b.name + "'";
     if (networks->outlines != std::array{outline_hash(a), outline_hash(b)})
         fail(place, ": trained for other outlines, expected the hashes of these shapes (train them anew)");
@@ -98,8 +108,7 @@ std::shared_ptr<const ContactMap> make_network_map(std::shared_ptr<const PairNet
     }
     const std::string text = "network " + std::to_string(networks->distance.layers()) + "x" +
                              std::to_string(networks->distance.width()) + " " + a.name + " " + b.name;
-    return std::make_shared<const NetworkMap>(std::move(networks), std::max(a.radius, b.radius), a.radius + b.radius,
-                                              text);
+    return std::make_shared<const NetworkMap>(*networks, std::max(a.radius, b.radius), a.radius + b.radius, text);
 }
 
 }  // namespace farfield::grains
