@@ -98,6 +98,9 @@ def plot(report, path) -> None:
         title=f"analytic against differences, body '{report.body}'",
     )
     sizes.set(xlabel="gap [m]", ylabel="|derivative|", title="size of the derivative")
+    derivatives = [abs(case.analytic) for case in report.cases if case.analytic] or [1.0]
+    if max(derivatives) < 1.001 * min(derivatives):  # nothing but one value, or zeros: no range to choose
+        sizes.set_ylim(0.1 * min(derivatives), 10.0 * max(derivatives))
     errors.legend(fontsize=8)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=120)
