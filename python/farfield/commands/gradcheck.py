@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 from farfield.commands.arguments import add_contact_argument, add_output_arguments, contact_model, positive_float
 
@@ -81,9 +82,10 @@ def plot(report, path) -> None:
     from farfield.runs import atomic_path
 
     figure, (errors, sizes) = plt.subplots(1, 2, figsize=(11, 4.2), constrained_layout=True)
+    alone = all(math.isnan(case.gap) for case in report.cases)  # nothing to have a gap to
     for quantity in dict.fromkeys(case.quantity for case in report.cases):
         cases = [case for case in report.cases if case.quantity == quantity]
-        gaps = [case.gap for case in cases]
+        gaps = [1.0 if alone else case.gap for case in cases]
         # Between rounding and "nothing is right": an exact zero makes ratios that no axis can hold.
         shown = [min(max(case.relative_error, 1e-16), 1e3) for case in cases]
         (line,) = errors.loglog(gaps, shown, "o-", label=quantity)
@@ -92,15 +94,17 @@ def plot(report, path) -> None:
         errors.loglog(gaps, noise, ":", color=line.get_color(), alpha=0.6)
         sizes.loglog(gaps, [abs(case.analytic) or float("nan") for case in cases], "o-", label=quantity)
     errors.axhline(TOLERANCE, color="0.5", lw=0.8)
+    gap_label = "no gap: nothing to touch" if alone else "gap [m]"
     errors.set(
-        xlabel="gap [m]",
+        xlabel=gap_label,
         ylabel="relative error (dotted: noise of the differences)",
-        title=f"analytic against differences, body '{report.body}'",
+        title="analytic against differences" + (f", body '{report.body}'" if report.body else ""),
     )
-    sizes.set(xlabel="gap [m]", ylabel="|derivative|", title="size of the derivative")
-    derivatives = [abs(case.analytic) for case in report.cases if case.analytic] or [1.0]
-    if max(derivatives) < 1.001 * min(derivatives):  # nothing but one value, or zeros: no range to choose
-        sizes.set_ylim(0.1 * min(derivatives), 10.0 * max(derivatives))
+    sizes.set(xlabel=gap_label, ylabel="|derivative|", title="size of the derivative")
+    if alone:
+        for axes in (errors, sizes):
+            axes.set_xticks([], [])
+            axes.set_xticks([], [], minor=True)
     errors.legend(fontsize=8)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=120)
