@@ -48,7 +48,7 @@ void bind_grain_networks(nb::module_& m) {
           "`progress(done, total)` is called every hundred steps.");
     m.def(
         "grain_network_map",
-        [](const std::shared_ptr<PairNetworks>& networks, const GrainShape& a, const GrainShape& b) {
+        [](const PairNetworks& networks, const GrainShape& a, const GrainShape& b) {
             return std::const_pointer_cast<ContactMap>(make_network_map(networks, a, b));
         },
         "networks"_a, "a"_a, "b"_a, "The map of networks; refused unless they were trained for these shapes.");

@@ -51,6 +51,8 @@ def test_svg_paths_become_grains():
     assert ring.area == pytest.approx(0.75 * 8 * math.sin(math.pi / 8), rel=1e-9)  # 16 corners outside and inside
     for path, said in (
         ("M0 0 X 3 3", "'X', expected one of M L H V C S Q T A Z"),
+        ("M0 0 e3 3", "'e', expected"),
+        ("M0 0 L 1;2", "';', expected"),
         ("L 1 1", "starts with 'L', expected M"),
         ("M 0", "too few numbers"),
         ("M0 0 C 1 1 2 2", "too few numbers"),

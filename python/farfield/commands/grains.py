@@ -29,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "shapes",
         metavar="SHAPES",
         nargs="*",
-        help="with train: library shapes, or .svg, .txt and .csv files of outlines; with claims: repose, jamming, packing (default: all)",
+        help="with train: library shapes, or .svg, .txt and .csv files of outlines; "
+        "with claims: repose, jamming, packing (default: all)",
     )
     parser.add_argument("--shape", metavar="NAME", help="grain shape of the task; column and silo also take a file")
     parser.add_argument("--grains", type=positive_int, metavar="N", help="number of grains, fixed ones included")

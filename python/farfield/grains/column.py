@@ -16,9 +16,7 @@ FULL, FULL_FIXED = 6990, 690  # the published size, fixed ones included
 GRAINS = 1000
 SPACING, JITTER = 2.25, 0.12  # of the initial lattice, in circumradii: disordered, and no two grains can overlap
 ASPECT = 1.0  # height of the settled column over its width
-HULLS = (
-    0.8  # share of a settled column that the convex hulls of its grains take, about: 0.76 (O) to 0.98 (U, which nest)
-)
+HULLS = 0.8  # share of a settled column that convex hulls of grains take, about: 0.76 (O) to 0.98 (U, which nest)
 REST = 2e-4  # kinetic energy per grain that counts as rest, in m g R
 FLOOR_SPACING = 1.5  # of the fixed grains that roughen the floor, in circumradii
 

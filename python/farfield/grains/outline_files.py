@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from farfield._core import GrainShape
 
 COMMANDS = "MLHVCSQTAZ"  # of SVG path data, absolute or relative
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 CURVE_PIECES = 8  # straight pieces of one curve
 FILES = (".svg", ".txt", ".csv")
 
@@ -41,8 +43,8 @@ def path_rings(path: str) -> list[np.ndarray]:
     """The closed rings of SVG path data, each of shape (n, 2), y down as in SVG. Curves become short straight pieces."""
     import svgelements
 
-    for letter in path:
-        if letter.isalpha() and letter.upper() not in COMMANDS + "E":
+    for letter in NUMBER.sub("", path):
+        if not letter.isspace() and letter != "," and letter.upper() not in COMMANDS:
             raise ValueError(f"SVG path: '{letter}', expected one of {' '.join(COMMANDS)} and numbers")
     if not path.lstrip(" \t\r\n").upper().startswith("M"):
         raise ValueError(f"SVG path: starts with '{path.strip()[:1]}', expected M")

@@ -6,8 +6,6 @@
 namespace farfield::grains {
 namespace {
 
-constexpr double kBeta = 10.0;  // of softplus: log(1 + exp(beta x)) / beta
-
 template <class Matrix>
 void activate(Activation activation, Matrix& values, Matrix& slopes) {
     using Real = typename Matrix::Scalar;
@@ -18,9 +16,10 @@ void activate(Activation activation, Matrix& values, Matrix& slopes) {
         return;
     }
     // With e = exp(-beta |x|) in (0, 1] nothing overflows: slope = 1/(1 + e) right of zero and 1 - 1/(1 + e) left of it.
-    const Eigen::Array<Real, Eigen::Dynamic, Eigen::Dynamic> one_more = (Real(-kBeta) * x.abs()).exp() + Real(1);
+    const Eigen::Array<Real, Eigen::Dynamic, Eigen::Dynamic> one_more =
+        (Real(-kSoftplusBeta) * x.abs()).exp() + Real(1);
     slopes = (x >= Real(0)).select(one_more.inverse(), Real(1) - one_more.inverse());
-    values = x.max(Real(0)) + one_more.log() / Real(kBeta);
+    values = x.max(Real(0)) + one_more.log() / Real(kSoftplusBeta);
 }
 
 }  // namespace

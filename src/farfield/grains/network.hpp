@@ -9,7 +9,11 @@
 
 namespace farfield::grains {
 
-enum class Activation { Softplus, Relu };
+enum class Activation {
+    Softplus,  ///< log(1 + exp(beta x)) / beta
+    Relu,
+};
+inline constexpr double kSoftplusBeta = 10.0;
 enum class Encoding {
     CosSin,    ///< cos k theta, sin k theta, X, Y
     RawTheta,  ///< theta in [-pi, pi), X, Y

@@ -18,7 +18,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Tag = hn::CappedTag<float, 8>;
 using V = hn::Vec<Tag>;
-constexpr float kBeta = 10.0f;  // of softplus
+constexpr auto kBeta = static_cast<float>(kSoftplusBeta);
 
 /// Two vectors of samples times four rows of weights at a time: out = packed weights * x, plus the bias if there is one.
 void multiply(const float* packed, const float* bias, size_t inputs, size_t outputs, const float* x, float* out) {
@@ -94,8 +94,7 @@ void gradient_in_lanes(const PackedNetwork& network, NetworkScratch& s, float* g
         for (size_t i = 0; i < layer.outputs * kNetworkBatch; i += hn::Lanes(d)) {
             hn::StoreU(hn::Mul(hn::LoadU(d, s.values.data() + i), hn::LoadU(d, slopes + i)), d, s.values.data() + i);
         }
-        const size_t wanted = (layer.inputs + 3) / 4 * 4;
-        multiply(layer.backward.data(), nullptr, layer.outputs, wanted, s.values.data(), s.next.data());
+        multiply(layer.backward.data(), nullptr, layer.outputs, layer.inputs, s.values.data(), s.next.data());
         s.values.swap(s.next);
     }
     std::copy_n(s.values.data(), network.layers.front().inputs * kNetworkBatch, gradient);
@@ -132,14 +131,14 @@ PackedNetwork::PackedNetwork(const Network& network) : activation(network.activa
         const Eigen::MatrixXd weights =
             Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(first, to, from);
         Layer layer;
-        layer.inputs = k == 0 ? static_cast<std::size_t>(from) : padded(static_cast<std::size_t>(from));
+        layer.inputs = padded(static_cast<std::size_t>(from));
         layer.outputs = padded(static_cast<std::size_t>(to));
         layer.weights = pack(weights, layer.inputs);
         layer.backward = pack(weights.transpose(), layer.outputs);
         layer.bias.assign(layer.outputs, 0.0f);
         for (Eigen::Index r = 0; r < to; ++r)
             layer.bias[static_cast<std::size_t>(r)] = static_cast<float>(first[to * from + r]);
-        widest = std::max({widest, padded(layer.inputs), layer.outputs});
+        widest = std::max({widest, layer.inputs, layer.outputs});
         layers.push_back(std::move(layer));
     }
 }

@@ -10,11 +10,11 @@ namespace farfield::grains {
 
 inline constexpr std::size_t kNetworkBatch = 16;
 
-/// Weights in the order in which lanes read them: blocks of four outputs, input by input. Rows of weights, and of values in a
-/// batch, are filled up with zeros to a multiple of four.
+/// Weights in the order in which lanes read them: blocks of four outputs, input by input. Inputs and outputs of every layer are
+/// filled up with zeros to a multiple of four.
 struct PackedNetwork {
     struct Layer {
-        std::size_t inputs = 0, outputs = 0;         ///< multiples of four but for the first inputs
+        std::size_t inputs = 0, outputs = 0;         ///< multiples of four
         std::vector<float> weights, bias, backward;  ///< backward: the transposed weights, packed alike
     };
     std::vector<Layer> layers;
@@ -30,7 +30,7 @@ struct NetworkScratch {
     std::vector<float> slopes;  ///< layer by layer
 };
 
-/// Outputs of kNetworkBatch samples; input row k holds number k of every sample.
+/// Outputs of kNetworkBatch samples; input row k holds number k of every sample. There are layers[0].inputs rows.
 void evaluate_network(const PackedNetwork& network, const float* input, NetworkScratch& scratch, float* output);
 
 /// After evaluate_network: derivatives of the outputs by the input, laid out like the input.

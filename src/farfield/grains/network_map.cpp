@@ -91,24 +91,24 @@ class NetworkMap final : public ContactMap {
 
 }  // namespace
 
-std::shared_ptr<const ContactMap> make_network_map(const std::shared_ptr<const PairNetworks>& networks,
-                                                   const GrainShape& a, const GrainShape& b) {
+std::shared_ptr<const ContactMap> make_network_map(const PairNetworks& networks, const GrainShape& a,
+                                                   const GrainShape& b) {
     const std::string place = "contact map of '" + a.name + "' and '" + b.name + "'";
-    if (networks->outlines != std::array{outline_hash(a), outline_hash(b)})
+    if (networks.outlines != std::array{outline_hash(a), outline_hash(b)})
         fail(place, ": trained for other outlines, expected the hashes of these shapes (train them anew)");
     const double ratio = b.radius / a.radius;
-    if (std::abs(networks->radius_ratio - ratio) > 1e-9 * ratio)
-        fail(place, ": trained for a ratio of radii ", networks->radius_ratio, ", expected ", ratio);
-    if (networks->symmetry < 1 || b.symmetry % networks->symmetry != 0)
-        fail(place, ": symmetry ", networks->symmetry, ", expected a divisor of ", b.symmetry);
-    const int inputs = networks->encoding == Encoding::CosSin ? 4 : 3;
-    for (const Network* network : {&networks->distance, &networks->arm}) {
+    if (std::abs(networks.radius_ratio - ratio) > 1e-9 * ratio)
+        fail(place, ": trained for a ratio of radii ", networks.radius_ratio, ", expected ", ratio);
+    if (networks.symmetry < 1 || b.symmetry % networks.symmetry != 0)
+        fail(place, ": symmetry ", networks.symmetry, ", expected a divisor of ", b.symmetry);
+    const int inputs = networks.encoding == Encoding::CosSin ? 4 : 3;
+    for (const Network* network : {&networks.distance, &networks.arm}) {
         if (network->inputs() != inputs) fail(place, ": ", network->inputs(), " inputs, expected ", inputs);
         if (!network->parameters().allFinite()) fail(place, ": holds a parameter that is not finite");
     }
-    const std::string text = "network " + std::to_string(networks->distance.layers()) + "x" +
-                             std::to_string(networks->distance.width()) + " " + a.name + " " + b.name;
-    return std::make_shared<const NetworkMap>(*networks, std::max(a.radius, b.radius), a.radius + b.radius, text);
+    const std::string text = "network " + std::to_string(networks.distance.layers()) + "x" +
+                             std::to_string(networks.distance.width()) + " " + a.name + " " + b.name;
+    return std::make_shared<const NetworkMap>(networks, std::max(a.radius, b.radius), a.radius + b.radius, text);
 }
 
 }  // namespace farfield::grains

@@ -37,7 +37,7 @@ void validate(const TrainingOptions& options);
                                           const std::function<void(int, int)>& progress = nullptr);
 
 /// Throws unless the networks belong to these outlines, this ratio of radii, and are finite.
-[[nodiscard]] std::shared_ptr<const ContactMap> make_network_map(const std::shared_ptr<const PairNetworks>& networks,
-                                                                 const GrainShape& a, const GrainShape& b);
+[[nodiscard]] std::shared_ptr<const ContactMap> make_network_map(const PairNetworks& networks, const GrainShape& a,
+                                                                 const GrainShape& b);
 
 }  // namespace farfield::grains
