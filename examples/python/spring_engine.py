@@ -9,7 +9,8 @@ It has no derivatives of its own, so its gradients are differences of its rollou
 import numpy as np
 
 import farfield as ff
-from farfield.tasks import Motion, Outside
+from farfield.engines import Outside
+from farfield.optimize import Motion
 
 STIFFNESS = 2e4  # of the springs [N/m]
 SLIP_SPEED = 1e-2  # smoothing of friction [m/s]

@@ -12,11 +12,12 @@ import pytest
 
 import farfield as ff
 from command_line import exit_code
-from farfield.tasks import RecedingHorizon, compare, registry, runner, starts
-from farfield.tasks.compare import Curve
-from farfield.tasks.motion import as_motion, time_to_success
+from farfield.experiments import compare, registry, runner
+from farfield.experiments.compare import Curve
+from farfield.experiments.runner import Setup
+from farfield.optimize import RecedingHorizon, starts
+from farfield.optimize.motion import as_motion, time_to_success
 from farfield.tasks.push import Push
-from farfield.tasks.runner import Setup
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,7 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
-from farfield.tasks import Adam, DirectTargets, Problem, ReachLoss, RecedingHorizon, Task, option
+from farfield.optimize import Adam, DirectTargets, ReachLoss, RecedingHorizon
+from farfield.tasks import Problem, Task, option
 
 
 @dataclass(frozen=True)
@@ -337,7 +339,7 @@ def test_scenes_that_an_engine_refuses_are_a_line_of_the_table(shove, tmp_path, 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x = 1", "defines 0 methods, expected one class that derives from farfield.tasks.Outside"),
+        ("x = 1", "defines 0 methods, expected one class that derives from farfield.engines.Outside"),
         ("1 / 0", "cannot be loaded (ZeroDivisionError: division by zero)"),
     ],
 )
@@ -350,7 +352,7 @@ def test_files_that_are_no_methods_are_refused(capsys, tmp_path, text, said):
 
 def test_an_engine_without_rollout_says_so(tmp_path, shove):
     file = tmp_path / "empty.py"
-    file.write_text("from farfield.tasks import Outside\nclass Empty(Outside): pass\n")
+    file.write_text("from farfield.engines import Outside\nclass Empty(Outside): pass\n")
     run = runner.prepare(registry.find_task(str(shove))(), 0, Setup(method=str(file)))
     with pytest.raises(NotImplementedError, match="Empty has no rollout"):
         run.driver.advance()

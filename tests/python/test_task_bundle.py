@@ -8,9 +8,9 @@ import pytest
 
 import farfield as ff
 from command_line import exit_code
-from farfield.tasks import Adam, DirectTargets, ReachLoss, RecedingHorizon
-from farfield.tasks.bundle import REDRAWS, Bundle, BundleOptions
-from farfield.tasks.methods import Adjoint
+from farfield.engines.adjoint import Adjoint
+from farfield.engines.bundle import REDRAWS, Bundle, BundleOptions
+from farfield.optimize import Adam, DirectTargets, ReachLoss, RecedingHorizon
 from farfield.tasks.push import Push
 
 STILL = BundleOptions(samples=3, width=0.0, position_width=0.0, velocity_width=0.0)
@@ -191,8 +191,8 @@ def test_methods_without_options_say_so(capsys):
 
 
 def test_a_run_that_is_stopped_continues_with_the_same_bits(tmp_path):
-    from farfield.runs import RunDir
-    from farfield.tasks import registry, runner
+    from farfield.experiments import registry, runner
+    from farfield.experiments.runs import RunDir
     from farfield.tasks.task import with_options
 
     settings = {"frames": "2", "horizon": "4", "iterations": "2", "first_iterations": "2"}

@@ -11,16 +11,17 @@ import pytest
 import farfield as ff
 from command_line import exit_code
 from farfield.differences import slope
-from farfield.runs import RunDir
-from farfield.tasks import ReachLoss, registry, runner
+from farfield.engines.adjoint import Adjoint
+from farfield.experiments import registry, runner
+from farfield.experiments.runs import RunDir
+from farfield.optimize import ReachLoss
+from farfield.optimize.focus import Neighbourhood, View, without
+from farfield.optimize.projections import Approach, Leash, Outside, Sequential
+from farfield.optimize.schedule import ActiveObject, way_around
 from farfield.tasks.ant_push import AntPush
 from farfield.tasks.clutter import scatter
-from farfield.tasks.focus import Neighbourhood, View, without
 from farfield.tasks.gather import Gather
 from farfield.tasks.gather_bunny import GatherBunny, resting, trefoil
-from farfield.tasks.methods import Adjoint
-from farfield.tasks.projections import Approach, Leash, Outside, Sequential
-from farfield.tasks.schedule import ActiveObject, way_around
 from farfield.tasks.sort import Sort
 from farfield.tasks.task import with_options
 

@@ -11,7 +11,7 @@ import pytest
 
 import farfield as ff
 from farfield.differences import slope
-from farfield.tasks.losses import ReachLoss, centers_of_mass
+from farfield.optimize.losses import ReachLoss, centers_of_mass
 
 SCENES = Path(__file__).parents[2] / "scenes"
 NAMES = ("world", "cup", "ball", "lid")

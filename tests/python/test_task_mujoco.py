@@ -10,10 +10,10 @@ import pytest
 import farfield as ff
 from command_line import exit_code
 from farfield.differences import slope
+from farfield.engines.mujoco_fd import MujocoFd, MujocoOptions
+from farfield.engines.mujoco_scene import translate
 from farfield.importers import load_scene
-from farfield.tasks import DirectTargets, InitialState, ReachLoss
-from farfield.tasks.mujoco_fd import MujocoFd, MujocoOptions
-from farfield.tasks.mujoco_scene import translate
+from farfield.optimize import DirectTargets, InitialState, ReachLoss
 from farfield.tasks.push import Push
 
 mujoco = pytest.importorskip("mujoco")

@@ -11,7 +11,7 @@ import pytest
 
 import farfield as ff
 from farfield.differences import slope
-from farfield.tasks.parameterizations import CubicSpline, DirectTargets, InitialState, SumOfSines, bspline_matrix
+from farfield.optimize.parameterizations import CubicSpline, DirectTargets, InitialState, SumOfSines, bspline_matrix
 
 SCENES = Path(__file__).parents[2] / "scenes"
 STEPS, CONTROLS = 30, 5

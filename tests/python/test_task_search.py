@@ -10,13 +10,13 @@ import pytest
 
 import farfield as ff
 from farfield.differences import slope
-from farfield.tasks.gauss_newton import GaussNewton, GaussNewtonOptions, damped_step
-from farfield.tasks.losses import ReachLoss
-from farfield.tasks.multistart import Attempts, Multistart, Polished, Round, ring
-from farfield.tasks.objective import Objective
-from farfield.tasks.optimizers import Adam
-from farfield.tasks.parameterizations import InitialState
-from farfield.tasks.projections import Outside
+from farfield.optimize.gauss_newton import GaussNewton, GaussNewtonOptions, damped_step
+from farfield.optimize.losses import ReachLoss
+from farfield.optimize.multistart import Attempts, Multistart, Polished, Round, ring
+from farfield.optimize.objective import Objective
+from farfield.optimize.optimizers import Adam
+from farfield.optimize.parameterizations import InitialState
+from farfield.optimize.projections import Outside
 
 SCENES = Path(__file__).parents[2] / "scenes"
 STEPS, DT = 15, 0.04

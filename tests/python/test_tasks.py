@@ -11,9 +11,10 @@ import pytest
 
 import farfield as ff
 from command_line import exit_code
-from farfield.runs import RunDir
-from farfield.tasks import Adam, Box, DirectTargets, ReachLoss, RecedingHorizon, registry, runner
-from farfield.tasks.methods import Adjoint
+from farfield.engines.adjoint import Adjoint
+from farfield.experiments import registry, runner
+from farfield.experiments.runs import RunDir
+from farfield.optimize import Adam, Box, DirectTargets, ReachLoss, RecedingHorizon
 from farfield.tasks.push import Push
 from farfield.tasks.task import Stuck, with_options
 from farfield.viewer import load_recording
@@ -28,7 +29,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
-from farfield.tasks import Adam, DirectTargets, Problem, ReachLoss, RecedingHorizon, Task, option
+from farfield.optimize import Adam, DirectTargets, ReachLoss, RecedingHorizon
+from farfield.tasks import Problem, Task, option
 
 
 @dataclass(frozen=True)

@@ -72,9 +72,9 @@ def add_method_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def method_setup(args: argparse.Namespace) -> dict:
-    """The fields of `farfield.tasks.runner.Setup` that the command line gives."""
+    """The fields of `farfield.experiments.runner.Setup` that the command line gives."""
     from farfield.commands.run import parse_settings
-    from farfield.tasks.registry import find_method
+    from farfield.experiments.registry import find_method
 
     given = {key: getattr(args, key) for key in ("contact", "method", "start", "start_samples")}
     given["method_set"] = tuple(parse_settings(args.method_set).items()) or None

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"{given}, expected one of: {', '.join(modules)}")
 
     from farfield.benchmarks.measure import machine
-    from farfield.runs import dump_json
+    from farfield.experiments.runs import dump_json
 
     module = importlib.import_module(modules[args.name])
     result = module.run(_silent if args.quiet else _bars(), **_options(module, args))

@@ -24,8 +24,8 @@ def run(args: argparse.Namespace) -> int:
 
     from tqdm import tqdm
 
+    from farfield.experiments.runs import RunDir, dump_json
     from farfield.gradcheck import gradcheck
-    from farfield.runs import RunDir, dump_json
 
     scene = _scene(args)
     options = {"file": args.file, "body": args.body, "contact": args.contact, "dt": scene["dt"]}
@@ -50,7 +50,7 @@ def _scene(args: argparse.Namespace) -> dict:
     """Model, parameters, contact model, start and time step of a task or a file."""
     import farfield as ff
     from farfield.commands.arguments import start_state
-    from farfield.tasks.registry import TASKS, find_task
+    from farfield.experiments.registry import TASKS, find_task
 
     if args.file in TASKS or args.file.endswith(".py"):
         problem = find_task(args.file)().build(args.seed)
@@ -78,8 +78,8 @@ def plot(report, path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    from farfield.experiments.runs import atomic_path
     from farfield.gradcheck import TOLERANCE
-    from farfield.runs import atomic_path
 
     figure, (errors, sizes) = plt.subplots(1, 2, figsize=(11, 4.2), constrained_layout=True)
     alone = all(math.isnan(case.gap) for case in report.cases)  # nothing to have a gap to

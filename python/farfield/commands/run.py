@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from farfield.runs import dump_json
-    from farfield.tasks import runner
+    from farfield.experiments import runner
+    from farfield.experiments.runs import dump_json
 
     settings = parse_settings(args.settings, args.iterations)
     current = _resumed(args, settings) if args.resume else _started(args, settings)
@@ -62,8 +62,8 @@ def parse_settings(texts: list[str], iterations: int | None = None) -> dict[str,
 
 
 def _started(args: argparse.Namespace, settings: dict[str, str]):
-    from farfield.tasks import runner
-    from farfield.tasks.registry import find_task
+    from farfield.experiments import runner
+    from farfield.experiments.registry import find_task
     from farfield.tasks.task import with_options
 
     task = with_options(find_task(args.task), settings)
@@ -72,9 +72,9 @@ def _started(args: argparse.Namespace, settings: dict[str, str]):
 
 def _resumed(args: argparse.Namespace, settings: dict[str, str]):
     """The run with the options it was started with; options given again have to agree."""
-    from farfield.runs import RunDir
-    from farfield.tasks import runner
-    from farfield.tasks.registry import find_task
+    from farfield.experiments import runner
+    from farfield.experiments.registry import find_task
+    from farfield.experiments.runs import RunDir
     from farfield.tasks.task import with_options
 
     kind = find_task(args.task)
@@ -95,7 +95,7 @@ def _resumed(args: argparse.Namespace, settings: dict[str, str]):
 
 
 def _latest(name: str):
-    from farfield.runs import RunDir
+    from farfield.experiments.runs import RunDir
 
     for path in sorted(Path("runs").glob(f"*-{name}*"), reverse=True):
         if (path / "checkpoint.npz").is_file() and (path / "config.json").is_file():

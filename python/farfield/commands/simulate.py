@@ -44,7 +44,7 @@ class Motion:
 
 def run(args: argparse.Namespace) -> int:
     import farfield as ff
-    from farfield.runs import RunDir, dump_json
+    from farfield.experiments.runs import RunDir, dump_json
     from farfield.viewer.recording import record, save_recording
     from farfield.viewer.replay import write_replay
 

@@ -25,9 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from farfield.runs import dump_json, write_text
-    from farfield.tasks import runner
-    from farfield.tasks.registry import find_task
+    from farfield.experiments import runner
+    from farfield.experiments.registry import find_task
+    from farfield.experiments.runs import dump_json, write_text
     from farfield.tasks.task import with_options
 
     task = with_options(find_task(args.task), parse_settings(args.settings, args.iterations))
@@ -52,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
 
 def run_once(task, seed: int, setup, folder: Path, *, quiet: bool) -> dict:
     """The result of one seed: read when its run is complete, continued when it is not, else begun."""
-    from farfield.runs import clean_json
-    from farfield.tasks import runner
+    from farfield.experiments import runner
+    from farfield.experiments.runs import clean_json
 
     current, result = runner.find_or_start(task, seed, setup, folder)
     if result is not None:

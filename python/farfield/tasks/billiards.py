@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.gauss_newton import GaussNewtonOptions
-from farfield.tasks.losses import ReachLoss
-from farfield.tasks.multistart import Attempts, Multistart, Polished, Round, ring
-from farfield.tasks.optimizers import Adam
-from farfield.tasks.parameterizations import InitialState
-from farfield.tasks.projections import Disc, Outside, Sequential
-from farfield.tasks.starts import Started
+from farfield.optimize.gauss_newton import GaussNewtonOptions
+from farfield.optimize.losses import ReachLoss
+from farfield.optimize.multistart import Attempts, Multistart, Polished, Round, ring
+from farfield.optimize.optimizers import Adam
+from farfield.optimize.parameterizations import InitialState
+from farfield.optimize.projections import Disc, Outside, Sequential
+from farfield.optimize.starts import Started
 from farfield.tasks.task import Problem, Task, option
 from farfield.viewer.recording import Marker
 

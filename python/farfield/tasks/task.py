@@ -59,9 +59,9 @@ class Driver(Protocol):
 class Problem:
     """What a task asks for.
 
-    driver: makes the Driver from an objective (see `farfield.tasks.objective`). success: judges the whole motion; that every
+    driver: makes the Driver from an objective (see `farfield.optimize.objective`). success: judges the whole motion; that every
     step converged without intersection is asked for besides. contact_options: contact model -> its options. sample: a random
-    point for the sampled start, drawn with a generator; by default noise around the trivial one (see `farfield.tasks.starts`).
+    point for the sampled start, drawn with a generator; by default noise around the trivial one (see `farfield.optimize.starts`).
     """
 
     model: ff.Model

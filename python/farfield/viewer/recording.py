@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from farfield.runs import atomic_path
+from farfield.experiments.runs import atomic_path
 
 FORMAT = 1
 FORCES, FIELD = "contact forces", "long-range force field"  # names of arrows that runs of tasks record

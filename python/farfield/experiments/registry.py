@@ -22,12 +22,12 @@ TASKS = {
     "ant-push": "farfield.tasks.ant_push:AntPush",
 }
 
-# Name -> class with the interface of farfield.tasks.methods.Adjoint: same arguments, simulate, evaluate and roll. An engine or a method
+# Name -> class with the interface of farfield.engines.adjoint.Adjoint: same arguments, simulate, evaluate and roll. An engine or a method
 # of one's own needs no entry: `farfield run TASK --method path/to/engine.py`.
 METHODS = {
-    "adjoint": "farfield.tasks.methods:Adjoint",
-    "bundle": "farfield.tasks.bundle:Bundle",
-    "mujoco-fd": "farfield.tasks.mujoco_fd:MujocoFd",
+    "adjoint": "farfield.engines.adjoint:Adjoint",
+    "bundle": "farfield.engines.bundle:Bundle",
+    "mujoco-fd": "farfield.engines.mujoco_fd:MujocoFd",
 }
 
 
@@ -67,12 +67,12 @@ def _from_file(path: Path) -> type[Task]:
 
 
 def _method_from_file(path: Path) -> Any:
-    from farfield.tasks.objective import Objective
+    from farfield.optimize.objective import Objective
 
     kinds = _classes(path, "method", Objective)
     if len(kinds) != 1:
         raise ValueError(
-            f"{path}: defines {len(kinds)} methods, expected one class that derives from farfield.tasks.Outside"
+            f"{path}: defines {len(kinds)} methods, expected one class that derives from farfield.engines.Outside"
         )
     return kinds[0]
 

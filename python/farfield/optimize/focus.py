@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.losses import ReachLoss
-from farfield.tasks.methods import Adjoint
-from farfield.tasks.objective import Evaluation, Objective
+from farfield.engines.adjoint import Adjoint
+from farfield.optimize.losses import ReachLoss
+from farfield.optimize.objective import Evaluation, Objective
 
 PLAN_ITERATIONS = 100  # of Newton's method; a plan that needs more is given up
 

@@ -3,7 +3,7 @@
 
 With the transition x' = f(x, u) of one integrator step, A = df/dx and B = df/du by finite differences, a loss is carried backwards:
     dL/du += B^T p,    p <- A^T p + dL/dx.
-Controls and loss are the task's; what of the scene is the same and what is not is said in `farfield.tasks.mujoco_scene`.
+Controls and loss are the task's; what of the scene is the same and what is not is said in `farfield.engines.mujoco_scene`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.motion import Motion
-from farfield.tasks.mujoco_scene import translate
-from farfield.tasks.outside import InputGradient, Outside
+from farfield.engines.mujoco_scene import translate
+from farfield.engines.outside import InputGradient, Outside
+from farfield.optimize.motion import Motion
 from farfield.tasks.task import option
 from farfield.threads import default_threads
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from farfield.tasks.gauss_newton import GaussNewton, GaussNewtonOptions
-from farfield.tasks.objective import Evaluation, Objective
-from farfield.tasks.projections import Projection
+from farfield.optimize.gauss_newton import GaussNewton, GaussNewtonOptions
+from farfield.optimize.objective import Evaluation, Objective
+from farfield.optimize.projections import Projection
 
 
 def ring(center: Sequence[float], radius: float, count: int, *, phase: float = 0.0) -> np.ndarray:

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.methods import Adjoint
-from farfield.tasks.objective import Evaluation
+from farfield.engines.adjoint import Adjoint
+from farfield.optimize.objective import Evaluation
 from farfield.tasks.task import option
 
 REDRAWS = 32  # of a start that intersects, until the sample keeps the start without noise

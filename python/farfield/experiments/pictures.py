@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
-from farfield.runs import RunDir, atomic_path
-from farfield.tasks.losses import centers_of_mass
-from farfield.tasks.parameterizations import additive_coordinates
+from farfield.experiments.runs import RunDir, atomic_path
+from farfield.optimize.losses import centers_of_mass
+from farfield.optimize.parameterizations import additive_coordinates
 from farfield.tasks.task import Problem
 from farfield.viewer.recording import FIELD, FORCES, Recording, record, save_recording
 

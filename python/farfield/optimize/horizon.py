@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.motion import Motion
-from farfield.tasks.projections import Projection
-from farfield.tasks.schedule import AllObjects
+from farfield.optimize.motion import Motion
+from farfield.optimize.projections import Projection
+from farfield.optimize.schedule import AllObjects
 from farfield.tasks.task import Stuck
 
 
@@ -26,8 +26,8 @@ class RecedingHorizon:
     frames: steps to apply. iterations: optimiser iterations per window at most; first_iterations: of the first window. A window
     ends early when its loss or its whole gradient is zero, as nothing more will change. projection: first state of a window -> the set its unknowns stay in.
     final_tolerance: Newton stop of the steps that are applied [N, N m]. stride: steps applied of each window.
-    schedule: changes what is asked for from window to window (`farfield.tasks.schedule`). focus: plans in a part of the scene
-    (`farfield.tasks.focus`).
+    schedule: changes what is asked for from window to window (`farfield.optimize.schedule`). focus: plans in a part of the scene
+    (`farfield.optimize.focus`).
     """
 
     def __init__(

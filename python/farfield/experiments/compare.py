@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Methods side by side on one task: the same seeds, starts and seconds for each; curves, success rates and one figure.
 
-An entry is a contact model and a way to compute gradients. Every run is a run directory of its own (see `farfield.tasks.runner`), so
+An entry is a contact model and a way to compute gradients. Every run is a run directory of its own (see `farfield.experiments.runner`), so
 that what is complete is never repeated and any motion can be replayed.
 """
 
@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from farfield.runs import RunDir, clean_json
-from farfield.tasks import runner
-from farfield.tasks.registry import find_method
-from farfield.tasks.runner import Run, Setup
+from farfield.experiments import runner
+from farfield.experiments.registry import find_method
+from farfield.experiments.runner import Run, Setup
+from farfield.experiments.runs import RunDir, clean_json
 from farfield.tasks.task import Task, with_options
 
 # Name -> contact model and method. A gradient bundle is offered over both kinds of contact; `bundle` is the rival: it has to make up by
@@ -196,7 +196,7 @@ def plot(path: Path, plan: Plan, curves: Mapping[tuple[str, str], Sequence[Curve
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from farfield.runs import atomic_path
+    from farfield.experiments.runs import atomic_path
 
     size = (11.0, 3.6 * len(plan.starts) + 0.6)
     figure, panels = plt.subplots(len(plan.starts), 2, figsize=size, squeeze=False, constrained_layout=True)

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from farfield.runs import RunDir, clean_json
-from farfield.tasks.registry import find_method
-from farfield.tasks.starts import START_SAMPLES, Started, best_sample
+from farfield.experiments.registry import find_method
+from farfield.experiments.runs import RunDir, clean_json
+from farfield.optimize.starts import START_SAMPLES, Started, best_sample
 from farfield.tasks.task import Driver, Problem, Stuck, Task, with_options
 
 CHECKPOINT_SECONDS = 10.0
@@ -218,7 +218,7 @@ def finish(run: Run) -> dict:
     digits where bodies jostle, and end elsewhere. Others have inputs, which are rolled out here.
     A run that was cut off is judged by the motion it had planned until then. Methods that cannot certify are judged without.
     """
-    from farfield.tasks.pictures import write_pictures
+    from farfield.experiments.pictures import write_pictures
 
     if run.cut_off and hasattr(run.driver, "planned"):
         trajectory = run.objective.roll(run.driver.planned(), tolerance=run.problem.final_tolerance)

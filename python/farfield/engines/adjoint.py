@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to compute the gradient of a task's loss; `farfield.tasks.registry` names them."""
+"""Ways to compute the gradient of a task's loss; `farfield.experiments.registry` names them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.objective import Objective
+from farfield.optimize.objective import Objective
 
 
 class Adjoint(Objective):

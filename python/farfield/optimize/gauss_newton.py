@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.objective import Objective
-from farfield.tasks.projections import Projection
+from farfield.optimize.objective import Objective
+from farfield.optimize.projections import Projection
 
 
 @dataclass

@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.motion import Motion
-from farfield.tasks.objective import Evaluation, Objective
+from farfield.optimize.motion import Motion
+from farfield.optimize.objective import Evaluation, Objective
 
 
 @dataclass
