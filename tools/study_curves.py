@@ -31,7 +31,7 @@ def curve(run: Path) -> tuple[np.ndarray, np.ndarray]:
 def motion(run: Path) -> tuple[np.ndarray, np.ndarray]:
     """Loss summed over all objects, relative to the first, and objects in their region, at every frame."""
     from farfield.experiments.registry import find_task
-    from farfield.tasks.task import with_options
+    from farfield.options import with_options
 
     config = json.loads((run / "config.json").read_text())
     options = config["options"]

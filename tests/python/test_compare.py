@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import farfield as ff
 from command_line import exit_code
 from farfield.experiments import compare, registry, runner
 from farfield.experiments.compare import Curve
@@ -164,7 +163,7 @@ def test_the_plan_of_a_window_is_what_is_left_of_it(shove):
     run = runner.prepare(task, 0, Setup())
     for _ in range(5):  # two frames and half a window
         run.driver.advance()
-    applied, plan = run.driver.inputs()["controls"], run.driver.planned()["controls"]
+    applied, plan = run.driver.inputs()["controls"], run.driver.planned(lambda inputs: inputs)["controls"]
     assert applied.shape == (2, 1) and plan.shape == (9, 1)
     assert np.array_equal(plan[:2], applied)
     assert np.array_equal(plan[2:7], run.driver.state()["good"])
@@ -197,9 +196,12 @@ def test_mistakes_are_one_line(capsys, monkeypatch, tmp_path, arguments, said):
 def test_draws_are_the_same_for_every_method_and_the_best_is_taken(shove):
     task = registry.find_task(str(shove))()
     problem = task.build(0)
-    draws = starts.draw(problem, 0, 5)
-    assert all(np.array_equal(a, b) for a, b in zip(draws[:3], starts.draw(problem, 0, 3), strict=True))
-    assert not np.array_equal(draws[0], starts.draw(problem, 1, 1)[0])
+    draws = starts.draw(problem.parameterization, problem.sample, 0, 5)
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(draws[:3], starts.draw(problem.parameterization, problem.sample, 0, 3), strict=True)
+    )
+    assert not np.array_equal(draws[0], starts.draw(problem.parameterization, problem.sample, 1, 1)[0])
     chosen = {}
     for name in ("longrange", "ipc", "mujoco-fd"):
         run = runner.prepare(task, 0, Setup(**compare.ENTRIES[name], start="sampled", start_samples=5))
@@ -215,7 +217,7 @@ def test_draws_are_the_same_for_every_method_and_the_best_is_taken(shove):
 
 def test_pushs_random_motions_stay_within_reach():
     problem = Push().build(0)
-    for x in starts.draw(problem, 0, 5):
+    for x in starts.draw(problem.parameterization, problem.sample, 0, 5):
         assert np.array_equal(x[0], problem.model.default_control())
         # straight lines between points of a disc and the rest pose, which is within it, too
         assert np.all(np.linalg.norm(x[:, :2], axis=1) <= 0.7 + 1e-12)
@@ -227,7 +229,7 @@ def test_pushs_random_motions_stay_within_reach():
 def test_sampled_starts_reach_the_driver(name):
     task = registry.find_task(name)(frames=6)
     run = runner.prepare(task, 0, Setup(start="sampled"), draw=False)
-    point = starts.draw(run.problem, 0, 1)[0]
+    point = starts.draw(run.problem.parameterization, run.problem.sample, 0, 1)[0]
     assert point.shape == run.problem.parameterization.initial().shape
     assert not np.array_equal(point, run.problem.parameterization.initial())
     run.objective.parameterization = starts.Started(run.problem.parameterization, point)
@@ -350,10 +352,26 @@ def test_files_that_are_no_methods_are_refused(capsys, tmp_path, text, said):
     assert said in capsys.readouterr().err
 
 
-def test_an_engine_without_rollout_says_so(tmp_path, shove):
+def test_an_engine_without_rollout_says_so(capsys, tmp_path, shove):
     file = tmp_path / "empty.py"
     file.write_text("from farfield.engines import Outside\nclass Empty(Outside): pass\n")
+    assert exit_code("run", shove, "--method", file, "--out", tmp_path / "out") == 2
+    assert "empty.py: Empty has no rollout" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_engine_that_declares_gradients_needs_them(tmp_path, shove):
+    file = tmp_path / "liar.py"
+    file.write_text(
+        "from farfield.engines import Capabilities, Outside\nfrom farfield.optimize import Motion\nimport numpy as np\n"
+        "class Liar(Outside):\n"
+        "    capabilities = Capabilities(own_contact='none', gradients=True)\n"
+        "    def rollout(self, state, controls):\n"
+        "        rows = [np.tile(each, (len(controls) + 1, 1)) for each in (state.q, state.v)]\n"
+        "        return Motion(self.model, self.parameters, *rows, controls, self.dt)\n"
+    )
     run = runner.prepare(registry.find_task(str(shove))(), 0, Setup(method=str(file)))
-    with pytest.raises(NotImplementedError, match="Empty has no rollout"):
+    with pytest.raises(TypeError, match="Liar declares gradients but has no vjp"):
         run.driver.advance()
-    assert isinstance(run.objective.state, ff.State)
+    with pytest.raises(ValueError, match="engine Liar has no Jacobian"):
+        run.objective.jacobian(run.objective.parameterization.initial(), None)

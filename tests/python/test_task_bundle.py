@@ -193,7 +193,7 @@ def test_methods_without_options_say_so(capsys):
 def test_a_run_that_is_stopped_continues_with_the_same_bits(tmp_path):
     from farfield.experiments import registry, runner
     from farfield.experiments.runs import RunDir
-    from farfield.tasks.task import with_options
+    from farfield.options import with_options
 
     settings = {"frames": "2", "horizon": "4", "iterations": "2", "first_iterations": "2"}
     task = with_options(registry.find_task("push"), settings)

@@ -18,12 +18,12 @@ from farfield.optimize import ReachLoss
 from farfield.optimize.focus import Neighbourhood, View, without
 from farfield.optimize.projections import Approach, Leash, Outside, Sequential
 from farfield.optimize.schedule import ActiveObject, way_around
+from farfield.options import with_options
 from farfield.tasks.ant_push import AntPush
 from farfield.tasks.clutter import scatter
 from farfield.tasks.gather import Gather
 from farfield.tasks.gather_bunny import GatherBunny, resting, trefoil
 from farfield.tasks.sort import Sort
-from farfield.tasks.task import with_options
 
 SHORT = {"objects": "2", "frames": "3", "horizon": "4", "iterations": "2", "near": "0.2"}
 

@@ -15,8 +15,9 @@ from farfield.engines.adjoint import Adjoint
 from farfield.experiments import registry, runner
 from farfield.experiments.runs import RunDir
 from farfield.optimize import Adam, Box, DirectTargets, ReachLoss, RecedingHorizon
+from farfield.optimize.driver import Stuck
+from farfield.options import with_options
 from farfield.tasks.push import Push
-from farfield.tasks.task import Stuck, with_options
 from farfield.viewer import load_recording
 from farfield.viewer.recording import FIELD, FORCES
 

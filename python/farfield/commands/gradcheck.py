@@ -6,7 +6,8 @@ from __future__ import annotations
 import argparse
 import math
 
-from farfield.commands.arguments import add_contact_argument, add_output_arguments, contact_model, positive_float
+from farfield.commands.arguments import add_contact_argument, add_output_arguments, positive_float
+from farfield.contact_models import contact_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +25,9 @@ def run(args: argparse.Namespace) -> int:
 
     from tqdm import tqdm
 
-    from farfield.experiments.runs import RunDir, dump_json
+    from farfield.experiments.runs import RunDir
     from farfield.gradcheck import gradcheck
+    from farfield.output import dump_json
 
     scene = _scene(args)
     options = {"file": args.file, "body": args.body, "contact": args.contact, "dt": scene["dt"]}
@@ -78,8 +80,8 @@ def plot(report, path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from farfield.experiments.runs import atomic_path
     from farfield.gradcheck import TOLERANCE
+    from farfield.output import atomic_path
 
     figure, (errors, sizes) = plt.subplots(1, 2, figsize=(11, 4.2), constrained_layout=True)
     alone = all(math.isnan(case.gap) for case in report.cases)  # nothing to have a gap to

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
-    from farfield.experiments.runs import dump_json
+    from farfield.output import dump_json
     from farfield.properties import MODELS, QUICK, Settings, measure, to_dict
 
     if args.plot:

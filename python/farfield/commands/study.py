@@ -7,8 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from farfield.commands.arguments import add_method_arguments, method_setup, positive_int
-from farfield.commands.run import parse_settings
+from farfield.commands.arguments import add_method_arguments, method_setup, parse_settings, positive_int
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from farfield.experiments import runner
     from farfield.experiments.registry import find_task
-    from farfield.experiments.runs import dump_json, write_text
-    from farfield.tasks.task import with_options
+    from farfield.options import with_options
+    from farfield.output import dump_json, write_text
 
     task = with_options(find_task(args.task), parse_settings(args.settings, args.iterations))
     folder = Path(args.out if args.out is not None else f"runs/study-{task.name}")
@@ -53,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 def run_once(task, seed: int, setup, folder: Path, *, quiet: bool) -> dict:
     """The result of one seed: read when its run is complete, continued when it is not, else begun."""
     from farfield.experiments import runner
-    from farfield.experiments.runs import clean_json
+    from farfield.output import clean_json
 
     current, result = runner.find_or_start(task, seed, setup, folder)
     if result is not None:

@@ -17,8 +17,8 @@ import numpy as np
 
 import farfield as ff
 from farfield.engines.adjoint import Adjoint
-from farfield.optimize.objective import Evaluation
-from farfield.tasks.task import option
+from farfield.optimize.objective import Capabilities, Evaluation
+from farfield.options import option
 
 REDRAWS = 32  # of a start that intersects, until the sample keeps the start without noise
 STREAM = 20_002  # keeps these draws apart from others of the same seed
@@ -54,6 +54,7 @@ class GradientMean:
 
 class Bundle(Adjoint):
     """Exact gradients, averaged over neighbours; over any contact model, all samples of all points in one batch on threads.
+    There is no Jacobian: Gauss-Newton would not be a bundle any more.
 
     Noise is fresh for every call of ``evaluate`` and depends on nothing but the options' seed and how many calls came before. A start
     that intersects is drawn again (the noise is then that of a Gaussian cut off where bodies meet), and after 32 tries the sample
@@ -61,16 +62,11 @@ class Bundle(Adjoint):
     """
 
     Options = BundleOptions
-    deterministic = False
+    capabilities = Capabilities(certifies=True, gradients=True, deterministic=False)
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self.calls = self.drawn = self.redrawn = self.unmoved = self.failed = 0
-
-    @property
-    def jacobian(self) -> Any:
-        """There is none: Gauss-Newton would not be a bundle any more."""
-        raise AttributeError("a gradient bundle has no Jacobian")
 
     def evaluate(self, points: Sequence[np.ndarray]) -> list[Evaluation]:
         """Loss and trajectory of every point without noise, and the average gradient; zero where that loss is zero."""

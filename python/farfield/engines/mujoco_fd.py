@@ -20,7 +20,8 @@ import farfield as ff
 from farfield.engines.mujoco_scene import translate
 from farfield.engines.outside import InputGradient, Outside
 from farfield.optimize.motion import Motion
-from farfield.tasks.task import option
+from farfield.optimize.objective import Capabilities
+from farfield.options import option
 from farfield.threads import default_threads
 
 
@@ -38,7 +39,7 @@ class MujocoFd(Outside):
     """A task in MuJoCo. Rollouts of a batch, and the transitions of all their steps, are computed on threads; same bits for any number."""
 
     Options = MujocoOptions
-    own_contact = "mujoco"
+    capabilities = Capabilities(own_contact="mujoco", gradients=True)
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
@@ -56,7 +57,7 @@ class MujocoFd(Outside):
         self._bad = [
             int(k) for k in (kinds.mjWARN_BADQPOS, kinds.mjWARN_BADQVEL, kinds.mjWARN_BADQACC, kinds.mjWARN_BADCTRL)
         ]
-        self._local = threading.local()
+        self._local = _ThreadData(self.peer.model)
         self._threads = self.threads or default_threads()
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
 
@@ -66,19 +67,13 @@ class MujocoFd(Outside):
             return [function(item) for item in items]
         return list(self._pool.map(function, items, chunksize=max(len(items) // (4 * self._threads), 1)))
 
-    def _data(self) -> Any:
-        """MuJoCo's data of this thread."""
-        if not hasattr(self._local, "data"):
-            self._local.data = self._mujoco.MjData(self.peer.model)
-        return self._local.data
-
     def _rollouts(self, inputs: Sequence[Mapping[str, np.ndarray]]) -> list[Motion]:
         self.rollouts += len(inputs)
         return self._map(lambda each: self.rollout(self._first(each), np.asarray(each["controls"])), inputs)
 
     def rollout(self, state: ff.State, controls: np.ndarray) -> Motion:
         """The motion in MuJoCo; ``extra`` holds everything that the integrator's steps started from."""
-        mujoco, peer, data = self._mujoco, self.peer, self._data()
+        mujoco, peer, data = self._mujoco, self.peer, self._local.data
         peer.set_state(data, state)
         q, v = [np.array(state.q)], [np.array(state.v)]
         before = np.zeros((len(controls), peer.substeps, self._memory_size))
@@ -118,7 +113,7 @@ class MujocoFd(Outside):
 
     def _transition(self, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A and B of one integrator step, by the tangent state (2 nv) and MuJoCo's controls."""
-        mujoco, model, data = self._mujoco, self.peer.model, self._data()
+        mujoco, model, data = self._mujoco, self.peer.model, self._local.data
         mujoco.mj_setState(model, data, before, self._memory_kind)
         by_state, by_control = np.zeros((2 * model.nv, 2 * model.nv)), np.zeros((2 * model.nv, model.nu))
         options = self.options
@@ -145,7 +140,7 @@ class MujocoFd(Outside):
 
     def _by_position(self, motion: Motion, step: int, by_pose: np.ndarray) -> np.ndarray:
         """dL/dq in MuJoCo's tangent from the partials by poses: every body's Jacobian, transposed."""
-        mujoco, model, data = self._mujoco, self.peer.model, self._data()
+        mujoco, model, data = self._mujoco, self.peer.model, self._local.data
         result = np.zeros(model.nv)
         bodies = np.flatnonzero(by_pose.any(axis=1))
         if len(bodies) == 0:
@@ -158,6 +153,15 @@ class MujocoFd(Outside):
             mujoco.mj_jacBody(model, data, by_place, by_turn, int(self.peer.bodies[body]))
             result += by_place.T @ by_pose[body, :3] + by_turn.T @ by_pose[body, 3:]
         return result
+
+
+class _ThreadData(threading.local):
+    """MuJoCo's data of the thread that asks; made when a thread asks first."""
+
+    def __init__(self, model: Any) -> None:
+        import mujoco
+
+        self.data = mujoco.MjData(model)
 
 
 def _last(by_pose: np.ndarray) -> int:

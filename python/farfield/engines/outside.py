@@ -3,25 +3,27 @@
 
     class Mine(Outside):
         "My engine."
-        own_contact = "mine"
+        capabilities = Capabilities(own_contact="mine")
 
         def rollout(self, state, controls): ...     # -> Motion
 
-That is enough: gradients are then central differences of the loss in the unknowns. An engine with derivatives also has
-``vjp``. `farfield compare TASK --methods longrange,mine.py` runs it.
+That is enough: gradients are then central differences of the loss in the unknowns. An engine with derivatives
+declares ``gradients=True`` and has ``vjp``. `farfield compare TASK --methods longrange,mine.py` runs it.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 import farfield as ff
+from farfield.engines.engine import Engine
 from farfield.optimize.motion import Motion
-from farfield.optimize.objective import Evaluation, Objective
+from farfield.optimize.objective import Capabilities, Evaluation
 
 
 @dataclass
@@ -33,55 +35,43 @@ class InputGradient:
     v0: np.ndarray
 
 
-class Outside(Objective):
+class Outside(Engine):
     """A simulator of its own under the loss, the unknowns and the optimiser of a task.
 
     ``model`` and ``parameters`` describe the scene (`farfield.Model.scene` has shapes, joints and actuators), ``dt`` is the time between two
-    controls. Motions are in the coordinates of ``model``.
+    controls. Motions are in the coordinates of ``model``. Drivers offer a warm start in ``guess``; most engines have no use for it.
     """
 
-    own_contact: ClassVar[str | None] = "outside"
-    certifies: ClassVar[bool] = False
+    capabilities: ClassVar[Capabilities] = Capabilities(own_contact="outside")
     difference_step: ClassVar[float] = 1e-5  #: of central differences, in the unit of the unknowns
-    guess: np.ndarray | None = None  #: drivers offer a warm start here; most engines have no use for it
 
+    @abstractmethod
     def rollout(self, state: ff.State, controls: np.ndarray) -> Motion:
         """The motion of len(controls) steps of ``self.dt`` from a state. A failure is a Motion with converged=False, not an exception."""
-        raise NotImplementedError(f"{type(self).__name__} has no rollout, expected rollout(state, controls) -> Motion")
 
     def vjp(self, motion: Motion, by_pose: np.ndarray) -> InputGradient:
         """The gradient of a loss with partials ``by_pose`` (steps + 1, num_bodies, 6), see `farfield.rollout_vjp`."""
-        raise NotImplementedError(f"{type(self).__name__} has no vjp")
-
-    @property
-    def jacobian(self) -> Any:
-        """There is none."""
-        raise AttributeError("an engine from outside has no Jacobian")
+        raise TypeError(f"{type(self).__name__} declares gradients but has no vjp(motion, by_pose)")
 
     def simulate(self, points: Sequence[np.ndarray]) -> list[Motion]:
         """One rollout per point."""
         return self._rollouts([self.parameterization.decode(x) for x in points])
 
-    def roll(
-        self, inputs: Mapping[str, np.ndarray], *, tolerance: float | None = None, guess: np.ndarray | None = None
-    ) -> Motion:
-        """One rollout of decoded inputs; tolerance and guess are for solvers that have one."""
+    def roll(self, inputs: Mapping[str, np.ndarray], *, tolerance: float | None = None) -> Motion:
+        """One rollout of decoded inputs; the tolerance is for solvers that have one."""
         return self._rollouts([inputs])[0]
 
     def _rollouts(self, inputs: Sequence[Mapping[str, np.ndarray]]) -> list[Motion]:
         self.rollouts += len(inputs)
         return [self.rollout(self._first(each), np.asarray(each["controls"])) for each in inputs]
 
-    def _first(self, inputs: Mapping[str, np.ndarray]) -> ff.State:
-        return ff.State(q=inputs.get("q0", self.state.q), v=inputs.get("v0", self.state.v))
-
     def _vjp(self, trajectories: list[Motion], partials: list[np.ndarray]) -> list[InputGradient]:
         self.gradients += len(trajectories)
         return [self.vjp(motion, by_pose) for motion, by_pose in zip(trajectories, partials, strict=True)]
 
     def evaluate(self, points: Sequence[np.ndarray]) -> list[Evaluation]:
-        """Value, gradient and motion of every point; by differences when the engine has no ``vjp``."""
-        if type(self).vjp is not Outside.vjp or type(self)._vjp is not Outside._vjp:
+        """Value, gradient and motion of every point; by differences when the engine declares no gradients."""
+        if self.capabilities.gradients:
             return super().evaluate(points)
         results = []
         for x, motion in zip(points, self.simulate(points), strict=True):

@@ -18,8 +18,10 @@ import numpy as np
 from farfield.experiments import runner
 from farfield.experiments.registry import find_method
 from farfield.experiments.runner import Run, Setup
-from farfield.experiments.runs import RunDir, clean_json
-from farfield.tasks.task import Task, with_options
+from farfield.experiments.runs import RunDir
+from farfield.options import with_options
+from farfield.output import clean_json
+from farfield.tasks.task import Task
 
 # Name -> contact model and method. A gradient bundle is offered over both kinds of contact; `bundle` is the rival: it has to make up by
 # sampling for contact that ends at a range.
@@ -196,7 +198,7 @@ def plot(path: Path, plan: Plan, curves: Mapping[tuple[str, str], Sequence[Curve
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from farfield.experiments.runs import atomic_path
+    from farfield.output import atomic_path
 
     size = (11.0, 3.6 * len(plan.starts) + 0.6)
     figure, panels = plt.subplots(len(plan.starts), 2, figsize=size, squeeze=False, constrained_layout=True)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
+from farfield.optimize.driver import Driver
 from farfield.optimize.objective import Objective
 from farfield.optimize.projections import Projection
 
@@ -55,7 +56,7 @@ def damped_step(
     return d * scale
 
 
-class GaussNewton:
+class GaussNewton(Driver):
     """The driver of a Gauss-Newton search from x: one iteration is one batch of candidates. Only better points are accepted.
 
     Ends when ``loss`` is zero, when the trust region vanishes, or after ``options.iterations``. ``objective.loss`` needs ``residuals`` and

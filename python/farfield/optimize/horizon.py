@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
+from farfield.optimize.driver import Driver, Stuck
 from farfield.optimize.motion import Motion
 from farfield.optimize.projections import Projection
 from farfield.optimize.schedule import AllObjects
-from farfield.tasks.task import Stuck
 
 
-class RecedingHorizon:
+class RecedingHorizon(Driver):
     """The driver of tasks whose unknowns are controls per step (`DirectTargets`); its window has as many steps as those.
 
     frames: steps to apply. iterations: optimiser iterations per window at most; first_iterations: of the first window. A window
@@ -84,7 +84,7 @@ class RecedingHorizon:
         }
         self._iteration += 1
         # a gradient that is drawn anew each time may be zero now and not the next time
-        again = not self.objective.deterministic and here.value > 0.0
+        again = not self.objective.capabilities.deterministic and here.value > 0.0
         moving = again or here.gradient is None or bool(here.gradient.any())
         if here.gradient is None:
             self._step_back(here.trajectory)
@@ -112,9 +112,7 @@ class RecedingHorizon:
             self._x = self.optimizer.step(self._x, gradient)
             return
         place = self.projection(self.objective.state)
-        if hasattr(place, "along"):
-            gradient = place.along(self._x, gradient)
-        self._x = place.project(self.optimizer.step(self._x, gradient))
+        self._x = place.project(self.optimizer.step(self._x, place.along(self._x, gradient)))
 
     def _step_back(self, trajectory: ff.Trajectory) -> None:
         """Half the way back to the last controls whose rollout converged."""
@@ -149,8 +147,11 @@ class RecedingHorizon:
         self.done = self.frame >= self.frames
         return count
 
-    def motion(self) -> Motion:
-        """The steps applied so far, as they were taken: every one converged, from the end of the one before."""
+    def motion(self, roll: Callable[[dict[str, np.ndarray]], Any]) -> Motion:
+        """The steps applied so far, as they were taken: every one converged, from the end of the one before.
+
+        To roll their controls out again in one piece would amplify the last digits where bodies jostle, and end elsewhere.
+        """
         model, parameters = self.objective.model, self.objective.parameters
         states = np.array(self._q), np.array(self._v)
         return Motion(model, parameters, *states, self._applied(), self.objective.dt, True, float(self._min_gap))
@@ -159,12 +160,12 @@ class RecedingHorizon:
         """The controls applied so far and the state they start from."""
         return {"controls": self._applied(), "q0": self._q[0], "v0": self._v[0]}
 
-    def planned(self) -> dict[str, np.ndarray]:
+    def planned(self, roll: Callable[[dict[str, np.ndarray]], Any]) -> Any:
         """The whole motion as it stands: the controls applied so far, then the plan of the window, its last row held to the end."""
         plan = self.objective.parameterization.decode(self._x if self._good is None else self._good)["controls"]
         rest = np.concatenate([plan, np.repeat(plan[-1:], max(self.frames - self.frame - len(plan), 0), axis=0)])
         controls = np.concatenate([self._applied(), rest[: self.frames - self.frame]])
-        return {"controls": controls, "q0": self._q[0], "v0": self._v[0]}
+        return roll({"controls": controls, "q0": self._q[0], "v0": self._v[0]})
 
     def _applied(self) -> np.ndarray:
         return np.array(self._controls).reshape(self.frame, self.objective.model.num_controls)

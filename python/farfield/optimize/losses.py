@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,7 +27,29 @@ def centers_of_mass(trajectory: ff.Trajectory, bodies: Sequence[int]) -> tuple[n
     return poses[..., :3] + arms, arms
 
 
-class ReachLoss:
+class TargetLoss(ABC):
+    """A loss of bodies that have places to go to; ``bodies``: names or indices."""
+
+    bodies: list[int | str]
+
+    @abstractmethod
+    def distances(self, trajectory: ff.Trajectory) -> np.ndarray:
+        """Distance of every target body to its target at every state [m], shape (steps + 1, n)."""
+
+
+class ResidualLoss(ABC):
+    """A loss with residuals that Gauss-Newton brings to zero."""
+
+    @abstractmethod
+    def residuals(self, trajectory: ff.Trajectory) -> np.ndarray:
+        """The residuals, flat."""
+
+    @abstractmethod
+    def residual_partials(self, trajectory: ff.Trajectory) -> list[np.ndarray]:
+        """dr/dpose of every residual, each of shape (steps + 1, num_bodies, 6)."""
+
+
+class ReachLoss(TargetLoss, ResidualLoss):
     """sum_i w_i ReLU(|x_i - x*_i|^2 - radius^2) over target bodies, x_i their centres of mass [LongRange2026, A.6.2].
 
     ``bodies``: names or indices. ``targets``: shape (n, 3), or (n, 2) when only the horizontal place counts.

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from farfield.optimize.driver import Driver
 from farfield.optimize.gauss_newton import GaussNewton, GaussNewtonOptions
 from farfield.optimize.objective import Evaluation, Objective
 from farfield.optimize.projections import Projection
@@ -49,7 +50,7 @@ class Start:
         return (self.best_value, self.index)
 
 
-class Multistart:
+class Multistart(Driver):
     """The driver of a search from several starts, each with an optimiser of its own. Ends with the first iterate of loss zero.
 
     One start and one round are a plain descent that keeps its best iterate; a first round of one iteration picks the best of samples.
@@ -157,7 +158,7 @@ class Multistart:
             start.optimizer.restore(part(own, "optimizer."))
 
 
-class Polished:
+class Polished(Driver):
     """The driver that lets a multi-start search end in Gauss-Newton from its ``count`` best starts, one after the other."""
 
     def __init__(self, search: Multistart, options: GaussNewtonOptions, *, count: int = 2) -> None:
@@ -223,7 +224,7 @@ class Polished:
             self._polish.restore(part(state, "polish."))
 
 
-class Attempts:
+class Attempts(Driver):
     """The driver that makes several searches, one after the other, until one arrives; the best of all counts."""
 
     def __init__(self, searches: Sequence[Multistart | Polished]) -> None:

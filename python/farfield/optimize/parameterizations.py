@@ -1,25 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the numbers an optimiser moves to the inputs of a rollout, and back from its gradient.
-
-Each has ``size``, ``initial()``, ``decode(x)`` -> rollout inputs (``controls``, ``q0``, ``v0``) and ``pullback(x, gradient)`` -> dL/dx,
-where gradient is a ``RolloutGradient`` (or anything with ``controls``, ``q0``, ``v0``).
-"""
+"""From the numbers an optimiser moves to the inputs of a rollout, and back from its gradient."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 import farfield as ff
 
 
-class DirectTargets:
+class Parameterization(ABC):
+    """What all of them are. ``gradient`` is a `farfield.RolloutGradient`, or what an engine gives in its place."""
+
+    per_step: ClassVar[bool] = False  #: row t of x belongs to step t of the motion
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many numbers."""
+
+    @abstractmethod
+    def initial(self) -> np.ndarray:
+        """The trivial start."""
+
+    @abstractmethod
+    def decode(self, x: np.ndarray) -> dict[str, np.ndarray]:
+        """Inputs of a rollout: ``controls``, and ``q0`` and ``v0`` where they are unknowns."""
+
+    @abstractmethod
+    def pullback(self, x: np.ndarray, gradient: Any) -> np.ndarray:
+        """dL/dx of the shape of x."""
+
+
+class DirectTargets(Parameterization):
     """Every chosen control of every step is a number of its own: x is (steps, channels).
 
     ``base``: controls of shape (steps, num_controls), the trivial start; what is not in ``channels`` stays as it is there.
     """
+
+    per_step = True
 
     def __init__(self, base: np.ndarray, channels: Sequence[int] | None = None) -> None:
         self.base, self.channels = _controls("DirectTargets", base, channels)
@@ -43,7 +65,7 @@ class DirectTargets:
         return np.asarray(gradient.controls)[:, self.channels].reshape(np.shape(x))
 
 
-class CubicSpline:
+class CubicSpline(Parameterization):
     """Clamped uniform cubic B-splines in time: x is (knots, channels).
 
     The curve of a channel stays between its smallest and largest knot and starts and ends on the first and last, and every value is a convex
@@ -92,7 +114,7 @@ def bspline_matrix(steps: int, knots: int) -> np.ndarray:
     return values
 
 
-class SumOfSines:
+class SumOfSines(Parameterization):
     """base + sum_k a_k sin(2 pi f_k t + phi_k) per channel: x is (channels, waves, 3) of amplitude, frequency [Hz] and phase [rad].
 
     As in [LongRange2026, A.6.2] all three are optimised. t is the time at which a control is applied, step * dt [s].
@@ -155,7 +177,7 @@ class SumOfSines:
         return np.stack([part.sum(axis=0) for part in parts], axis=2).reshape(np.shape(x))
 
 
-class InitialState:
+class InitialState(Parameterization):
     """Chosen coordinates and velocities of the first state: x is (positions then velocities).
 
     ``positions``, ``velocities``: indices of degrees of freedom. A position must be a coordinate that adds (slide, hinge, universal, or

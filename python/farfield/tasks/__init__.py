@@ -4,6 +4,8 @@
 ``farfield run`` runs it by name or by the path of its file. What it is built of is in `farfield.optimize`.
 """
 
-from farfield.tasks.task import Problem, Task, option
+from farfield.marker import Marker
+from farfield.options import option
+from farfield.tasks.task import Problem, Task
 
-__all__ = ["Problem", "Task", "option"]
+__all__ = ["Marker", "Problem", "Task", "option"]

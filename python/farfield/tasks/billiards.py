@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
+from farfield.marker import Marker
 from farfield.optimize.gauss_newton import GaussNewtonOptions
 from farfield.optimize.losses import ReachLoss
 from farfield.optimize.multistart import Attempts, Multistart, Polished, Round, ring
@@ -26,8 +27,8 @@ from farfield.optimize.optimizers import Adam
 from farfield.optimize.parameterizations import InitialState
 from farfield.optimize.projections import Disc, Outside, Sequential
 from farfield.optimize.starts import Started
-from farfield.tasks.task import Problem, Task, option
-from farfield.viewer.recording import Marker
+from farfield.options import option
+from farfield.tasks.task import Problem, Task
 
 RADIUS = 0.1  # of a ball [m]
 ROWS = 5  # of the rack: 15 balls
@@ -141,7 +142,7 @@ class Billiards(Task):
             rounds,
             projection=table.projection(),
         )
-        if not hasattr(objective, "jacobian"):
+        if not objective.capabilities.jacobian:
             return search
         options = GaussNewtonOptions(
             iterations=self.polish, trust=0.5, smallest_trust=5e-3, scale=np.array([0.3, 0.3, 1.0, 1.0])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
+from farfield.marker import Marker
 from farfield.optimize.focus import Neighbourhood
 from farfield.optimize.horizon import RecedingHorizon
 from farfield.optimize.losses import ReachLoss
@@ -17,9 +18,9 @@ from farfield.optimize.parameterizations import DirectTargets
 from farfield.optimize.projections import Approach, Box, Leash, Outside, Sequential
 from farfield.optimize.schedule import ActiveObject, AllObjects
 from farfield.optimize.starts import KNOTS, curve
+from farfield.options import option
 from farfield.tasks.rod import add_rod
-from farfield.tasks.task import Problem, Task, option
-from farfield.viewer.recording import Marker
+from farfield.tasks.task import Problem, Task
 
 BOX = 12  # triangles of a box
 ROD_HALF = (0.03, 0.08, 0.03)  # short: it has to pass between objects [m]
