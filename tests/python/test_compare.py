@@ -14,6 +14,7 @@ from command_line import exit_code
 from farfield.experiments import compare, registry, runner
 from farfield.experiments.compare import Curve
 from farfield.experiments.runner import Setup
+from farfield.experiments.runs import RunDir
 from farfield.optimize import RecedingHorizon, starts
 from farfield.optimize.motion import as_motion, time_to_success
 from farfield.tasks.push import Push
@@ -375,3 +376,21 @@ def test_an_engine_that_declares_gradients_needs_them(tmp_path, shove):
         run.driver.advance()
     with pytest.raises(ValueError, match="engine Liar has no Jacobian"):
         run.objective.jacobian(run.objective.parameterization.initial(), None)
+
+
+def test_a_run_directory_executes_no_code(capsys, tmp_path, shove):
+    """Its config.json may name a file as the method; only the command line may have it executed."""
+    trace, method = tmp_path / "executed", tmp_path / "stranger.py"
+    method.write_text(f"open({str(trace)!r}, 'w').close()\n{Path(ENGINE).read_text()}")
+    task = registry.find_task(str(shove))()
+    options = Setup(contact="springs", method=str(method)).config(task)
+    folder = RunDir.create(task.name, options=options, seed=0, path=tmp_path / "seed-0")
+    assert exit_code("run", shove, "--resume", "--out", folder.path) == 2
+    assert f"method '{method}', a file that is loaded only when you name it" in capsys.readouterr().err
+    assert exit_code("run", shove, "--resume", "--out", folder.path, "--method", "bundle") == 2
+    assert exit_code("study", shove, "--seeds", 1, "--out", tmp_path) == 2
+    assert "holds a run with other options" in capsys.readouterr().err
+    assert exit_code("view", folder.path, "--html", tmp_path / "x.html") == 2  # nothing recorded
+    assert not trace.exists()
+    assert exit_code("run", shove, "--resume", "--out", folder.path, "--method", method, "--quiet") in (0, 1)
+    assert trace.exists()

@@ -84,7 +84,7 @@ def _resumed(args: argparse.Namespace, settings: dict[str, str]):
     differing += [key for key, value in given.options().items() if value != task.options()[key]]
     if differing:
         raise ValueError(f"{folder.path}: was started with other values of {', '.join(differing)}; resume without them")
-    return runner.resume(task, folder)
+    return runner.resume(task, folder, method=args.method)
 
 
 def _latest(name: str):

@@ -34,7 +34,7 @@ METHODS = {
 
 
 def find_task(name: str) -> type[Task]:
-    """The task of this name, or the one that a Python file defines."""
+    """The task of this name, or the one that a Python file defines. A file is executed: names come from the user, never from a file."""
     if name in TASKS:
         kind = _load(TASKS[name])
         kind.name = name
@@ -45,7 +45,7 @@ def find_task(name: str) -> type[Task]:
 
 
 def find_method(name: str) -> type[Engine]:
-    """The class that computes gradients by this method, or the one that a Python file defines."""
+    """The class that computes gradients by this method, or the one that a Python file defines, which is executed as in `find_task`."""
     if name in METHODS:
         return _load(METHODS[name])
     if name.endswith(".py"):

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from farfield.contact_models import contact_model
-from farfield.experiments.registry import find_method
+from farfield.experiments.registry import METHODS, find_method
 from farfield.experiments.runs import RunDir
 from farfield.optimize.driver import Driver, Stuck
 from farfield.optimize.starts import START_SAMPLES, Started, best_sample
@@ -92,9 +92,18 @@ def start(task: Task, *, seed: int, out=None, **setup: Any) -> Run:
     return run
 
 
-def resume(task: Task, folder: RunDir) -> Run:
-    """The run of a directory where its checkpoint left it; from the beginning when it has none."""
+def resume(task: Task, folder: RunDir, *, method: str | None = None) -> Run:
+    """The run of a directory where its checkpoint left it; from the beginning when it has none.
+
+    ``method``: the one that the user named. A directory says how it was run, but never which file is executed now: a method that is not
+    built in has to be named again.
+    """
     setup = Setup.of(folder.config["options"])
+    if setup.method not in METHODS and setup.method != method:
+        raise ValueError(
+            f"{folder.path}: was run with method '{setup.method}', a file that is loaded only when you name it: "
+            f"add --method {setup.method} if you trust it"
+        )
     known = folder.file(CHECKPOINT).is_file()
     run = prepare(task, folder.config["seed"], setup, draw=not known)
     run.folder = folder
@@ -126,7 +135,7 @@ def find_or_start(task: Task, seed: int, setup: Setup, path) -> tuple[Run | None
         result = json.loads(known.file("result.json").read_text(encoding="utf-8"))
         if result["complete"]:
             return None, result
-    return resume(task, known), None
+    return resume(task, known, method=setup.method), None
 
 
 def prepare(task: Task, seed: int, setup: Setup, *, draw: bool = True) -> Run:
