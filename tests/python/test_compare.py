@@ -164,7 +164,7 @@ def test_the_plan_of_a_window_is_what_is_left_of_it(shove):
     run = runner.prepare(task, 0, Setup())
     for _ in range(5):  # two frames and half a window
         run.driver.advance()
-    applied, plan = run.driver.inputs()["controls"], run.driver.planned(lambda inputs: inputs)["controls"]
+    applied, plan = run.driver.inputs().controls, run.driver.planned(lambda inputs: inputs).controls
     assert applied.shape == (2, 1) and plan.shape == (9, 1)
     assert np.array_equal(plan[:2], applied)
     assert np.array_equal(plan[2:7], run.driver.state()["good"])

@@ -63,7 +63,7 @@ def run(progress, options: Options | None = None) -> dict:
         if not motion.converged:
             raise RuntimeError(f"bench bunnies: a step ended with '{motion.reports[-1].status}'")
         _, partials = problem.loss(motion)
-        return motion, ff.rollout_vjp(motion, dL_dpose=partials)
+        return motion, ff.rollout_vjp(motion, dL_dpose=partials.by_pose)
 
     tick = progress("bunnies", options.repeats + 1)
     peers = {

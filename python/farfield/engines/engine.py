@@ -4,21 +4,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 import farfield as ff
-from farfield.optimize.losses import ResidualLoss
+from farfield.optimize.losses import Loss, Partials, ResidualLoss
 from farfield.optimize.objective import Capabilities, Evaluation, Objective
+from farfield.optimize.parameterizations import Gradient, Parameterization
+from farfield.optimize.rollout_input import RolloutInput
 from farfield.options import NoOptions
 
 
 class Engine(Objective, ABC):
     """The implementation of `farfield.optimize.objective.Objective` that engines derive from.
 
-    ``loss``: trajectory -> (value, dL_dpose). ``threads``: for batches; None is FARFIELD_THREADS or all cores. Same bits for any number.
+    ``threads``: for batches; None is FARFIELD_THREADS or all cores. Same bits for any number.
     ``options``: of the engine, an instance of its ``Options``.
     """
 
@@ -29,8 +32,8 @@ class Engine(Objective, ABC):
         self,
         model: ff.Model,
         parameters: ff.Parameters,
-        parameterization: Any,
-        loss: Callable[[ff.Trajectory], tuple[float, np.ndarray]],
+        parameterization: Parameterization,
+        loss: Loss,
         *,
         state: ff.State | None = None,
         dt: float = 0.01,
@@ -47,10 +50,13 @@ class Engine(Objective, ABC):
         self.tolerance, self.max_iterations, self.threads = tolerance, max_iterations, threads
         self.guess: np.ndarray | None = None
         self.rollouts = self.gradients = 0
+        unknown = sorted(parameterization.moves - self.capabilities.inputs)
+        if unknown:
+            raise ValueError(f"engine {_name(self)} takes no {unknown[0]}, which {_name(parameterization)} moves")
 
     @abstractmethod
-    def roll(self, inputs: Mapping[str, np.ndarray], *, tolerance: float | None = None) -> ff.Trajectory:
-        """One rollout of decoded inputs from the objective's state; q0 and v0 may replace it."""
+    def roll(self, inputs: RolloutInput, *, tolerance: float | None = None) -> ff.Trajectory:
+        """One rollout of decoded inputs; what they leave out is the objective's."""
 
     @abstractmethod
     def simulate(self, points: Sequence[np.ndarray]) -> list[ff.Trajectory]:
@@ -65,11 +71,11 @@ class Engine(Objective, ABC):
         for each in results:
             if not each.trajectory.converged:
                 continue
-            each.value, by_pose = self.loss(each.trajectory)
+            each.value, by = self._loss(each.trajectory)
             each.gradient = np.zeros(each.x.shape)
-            if by_pose.any():
+            if by.any():
                 pending.append(each)
-                partials.append(by_pose)
+                partials.append(by)
         for each, gradient in zip(pending, self._vjp([e.trajectory for e in pending], partials), strict=True):
             each.gradient = self.parameterization.pullback(each.x, gradient)
         return results
@@ -78,12 +84,12 @@ class Engine(Objective, ABC):
         """dr/dx of the loss's residuals at a trajectory of x, shape (residuals, x.size): one vector-Jacobian product each."""
         self._require("jacobian", "Jacobian")
         if not isinstance(self.loss, ResidualLoss):
-            raise ValueError(f"loss {type(self.loss).__name__} has no residuals; expected a ResidualLoss")
-        partials = self.loss.residual_partials(trajectory)
-        rows = [self.parameterization.pullback(x, g) for g in self._vjp([trajectory] * len(partials), partials)]
+            raise ValueError(f"loss {_name(self.loss)} has no residuals; expected a ResidualLoss")
+        partials = [self._relevant(each) for each in self.loss.residual_partials(trajectory)]
+        rows = [self.parameterization.pullback(x, g) for g in self._vjp_rows(trajectory, partials)]
         return np.array([np.ravel(row) for row in rows])
 
-    def part(self, model: ff.Model, parameters: ff.Parameters, loss: Any, *, max_iterations: int) -> Engine:
+    def part(self, model: ff.Model, parameters: ff.Parameters, loss: Loss, *, max_iterations: int) -> Engine:
         """The same unknowns in a part of the scene, by the same engine."""
         self._require("parts", "plans in parts of its scene")
         return type(self)(
@@ -110,13 +116,33 @@ class Engine(Objective, ABC):
         """Figures of the engine for result.json."""
         return {}
 
-    def _first(self, inputs: Mapping[str, np.ndarray]) -> ff.State:
-        return ff.State(q=inputs.get("q0", self.state.q), v=inputs.get("v0", self.state.v))
+    def _complete(self, inputs: RolloutInput) -> RolloutInput:
+        """With this objective's state and parameters where the inputs have none."""
+        return inputs.over(RolloutInput(state=self.state, parameters=self.parameters))
+
+    def _decoded(self, points: Sequence[np.ndarray]) -> list[RolloutInput]:
+        return [self._complete(self.parameterization.decode(x)) for x in points]
+
+    def _loss(self, trajectory: ff.Trajectory) -> tuple[float, Partials]:
+        value, partials = self.loss(trajectory)
+        return value, self._relevant(partials)
+
+    def _relevant(self, partials: Partials) -> Partials:
+        """Without those by parameters when the unknowns do not move them."""
+        return partials if "parameters" in self.parameterization.moves else replace(partials, by_parameters={})
 
     def _require(self, capability: str, what: str) -> None:
         if not vars(self.capabilities)[capability]:
-            raise ValueError(f"engine {type(self).__name__} has no {what}; expected one that declares '{capability}'")
+            raise ValueError(f"engine {_name(self)} has no {what}; expected one that declares '{capability}'")
 
     @abstractmethod
-    def _vjp(self, trajectories: list[ff.Trajectory], partials: list[np.ndarray]) -> list[Any]:
+    def _vjp(self, trajectories: list[ff.Trajectory], partials: list[Partials]) -> list[Gradient]:
         """The gradient of a loss with these partials by the inputs of every rollout."""
+
+    def _vjp_rows(self, trajectory: ff.Trajectory, partials: list[Partials]) -> list[Gradient]:
+        """The gradients of several losses of one trajectory."""
+        return self._vjp([trajectory] * len(partials), partials)
+
+
+def _name(thing: Any) -> str:
+    return type(thing).__name__

@@ -14,25 +14,17 @@ declares ``gradients=True`` and has ``vjp``. `farfield compare TASK --methods lo
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 import farfield as ff
 from farfield.engines.engine import Engine
+from farfield.optimize.losses import Partials
 from farfield.optimize.motion import Motion
 from farfield.optimize.objective import Capabilities, Evaluation
-
-
-@dataclass
-class InputGradient:
-    """Gradient of a loss by what a rollout started from: controls (steps, num_controls), tangent q0 and v0 (num_dofs,)."""
-
-    controls: np.ndarray
-    q0: np.ndarray
-    v0: np.ndarray
+from farfield.optimize.rollout_input import InputGradient, RolloutInput
 
 
 class Outside(Engine):
@@ -49,25 +41,25 @@ class Outside(Engine):
     def rollout(self, state: ff.State, controls: np.ndarray) -> Motion:
         """The motion of len(controls) steps of ``self.dt`` from a state. A failure is a Motion with converged=False, not an exception."""
 
-    def vjp(self, motion: Motion, by_pose: np.ndarray) -> InputGradient:
-        """The gradient of a loss with partials ``by_pose`` (steps + 1, num_bodies, 6), see `farfield.rollout_vjp`."""
-        raise TypeError(f"{type(self).__name__} declares gradients but has no vjp(motion, by_pose)")
+    def vjp(self, motion: Motion, partials: Partials) -> InputGradient:
+        """The gradient of a loss with these partials by poses, coordinates and velocities; those that are None are zero."""
+        raise TypeError(f"{type(self).__name__} declares gradients but has no vjp(motion, partials)")
 
     def simulate(self, points: Sequence[np.ndarray]) -> list[Motion]:
         """One rollout per point."""
-        return self._rollouts([self.parameterization.decode(x) for x in points])
+        return self._rollouts(self._decoded(points))
 
-    def roll(self, inputs: Mapping[str, np.ndarray], *, tolerance: float | None = None) -> Motion:
+    def roll(self, inputs: RolloutInput, *, tolerance: float | None = None) -> Motion:
         """One rollout of decoded inputs; the tolerance is for solvers that have one."""
-        return self._rollouts([inputs])[0]
+        return self._rollouts([self._complete(inputs)])[0]
 
-    def _rollouts(self, inputs: Sequence[Mapping[str, np.ndarray]]) -> list[Motion]:
+    def _rollouts(self, inputs: Sequence[RolloutInput]) -> list[Motion]:
         self.rollouts += len(inputs)
-        return [self.rollout(self._first(each), np.asarray(each["controls"])) for each in inputs]
+        return [self.rollout(each.state, np.asarray(each.controls)) for each in inputs]
 
-    def _vjp(self, trajectories: list[Motion], partials: list[np.ndarray]) -> list[InputGradient]:
+    def _vjp(self, trajectories: list[Motion], partials: list[Partials]) -> list[InputGradient]:
         self.gradients += len(trajectories)
-        return [self.vjp(motion, by_pose) for motion, by_pose in zip(trajectories, partials, strict=True)]
+        return [self.vjp(motion, by) for motion, by in zip(trajectories, partials, strict=True)]
 
     def evaluate(self, points: Sequence[np.ndarray]) -> list[Evaluation]:
         """Value, gradient and motion of every point; by differences when the engine declares no gradients."""
@@ -77,8 +69,8 @@ class Outside(Engine):
         for x, motion in zip(points, self.simulate(points), strict=True):
             here = Evaluation(np.array(x, dtype=float), float("inf"), None, motion)
             if motion.converged:
-                here.value, by_pose = self.loss(motion)
-                here.gradient = self._differences(here.x) if by_pose.any() else np.zeros(here.x.shape)
+                here.value, by = self._loss(motion)
+                here.gradient = self._differences(here.x) if by.any() else np.zeros(here.x.shape)
             results.append(here)
         return results
 

@@ -7,16 +7,25 @@ optimisers take one step, drivers (receding horizon, several starts, Gauss-Newto
 
 from farfield.optimize.gauss_newton import GaussNewton, GaussNewtonOptions
 from farfield.optimize.horizon import RecedingHorizon
-from farfield.optimize.losses import ReachLoss
+from farfield.optimize.losses import Partials, ReachLoss
 from farfield.optimize.motion import Motion
 from farfield.optimize.multistart import Multistart, Round
 from farfield.optimize.optimizers import Adam, GradientDescent
-from farfield.optimize.parameterizations import CubicSpline, DirectTargets, InitialState, SumOfSines
+from farfield.optimize.parameterizations import (
+    Combined,
+    CubicSpline,
+    DirectTargets,
+    InitialState,
+    ParameterSubset,
+    SumOfSines,
+)
 from farfield.optimize.projections import Box, Disc, Outside, Sequential
+from farfield.optimize.rollout_input import RolloutInput
 
 __all__ = [
     "Adam",
     "Box",
+    "Combined",
     "CubicSpline",
     "DirectTargets",
     "Disc",
@@ -27,8 +36,11 @@ __all__ = [
     "Motion",
     "Multistart",
     "Outside",
+    "ParameterSubset",
+    "Partials",
     "ReachLoss",
     "RecedingHorizon",
+    "RolloutInput",
     "Round",
     "Sequential",
     "SumOfSines",

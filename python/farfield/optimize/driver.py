@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
+from farfield.optimize.rollout_input import RolloutInput
 
 
 class Stuck(Exception):
@@ -37,8 +38,8 @@ class Driver(ABC):
         """
 
     @abstractmethod
-    def inputs(self) -> dict[str, np.ndarray]:
-        """What a rollout needs to show the motion found so far: controls, and q0 and v0 where they are unknowns."""
+    def inputs(self) -> RolloutInput:
+        """What a rollout needs to show the motion found so far."""
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
@@ -48,10 +49,10 @@ class Driver(ABC):
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Takes up a state."""
 
-    def motion(self, roll: Callable[[dict[str, np.ndarray]], ff.Trajectory]) -> ff.Trajectory:
+    def motion(self, roll: Callable[[RolloutInput], ff.Trajectory]) -> ff.Trajectory:
         """The motion found so far; ``roll`` makes one of inputs."""
         return roll(self.inputs())
 
-    def planned(self, roll: Callable[[dict[str, np.ndarray]], ff.Trajectory]) -> ff.Trajectory:
+    def planned(self, roll: Callable[[RolloutInput], ff.Trajectory]) -> ff.Trajectory:
         """The motion to judge when the time is up before the driver is done."""
         return self.motion(roll)

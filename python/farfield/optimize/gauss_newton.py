@@ -18,6 +18,7 @@ import farfield as ff
 from farfield.optimize.driver import Driver
 from farfield.optimize.objective import Objective
 from farfield.optimize.projections import Projection
+from farfield.optimize.rollout_input import RolloutInput
 
 
 @dataclass
@@ -125,7 +126,7 @@ class GaussNewton(Driver):
         point = self.x + step.reshape(self.x.shape)
         return point if self.projection is None else self.projection.project(point)
 
-    def inputs(self) -> dict[str, np.ndarray]:
+    def inputs(self) -> RolloutInput:
         """Rollout inputs of the best point."""
         return self.objective.parameterization.decode(self.x)
 

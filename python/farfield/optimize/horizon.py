@@ -17,6 +17,7 @@ import farfield as ff
 from farfield.optimize.driver import Driver, Stuck
 from farfield.optimize.motion import Motion
 from farfield.optimize.projections import Projection
+from farfield.optimize.rollout_input import RolloutInput
 from farfield.optimize.schedule import AllObjects
 
 
@@ -46,6 +47,9 @@ class RecedingHorizon(Driver):
     ) -> None:
         if not 1 <= stride <= len(objective.parameterization.initial()):
             raise ValueError(f"RecedingHorizon: stride {stride}, expected 1 up to the steps of a window")
+        if not objective.parameterization.per_step:
+            kind = type(objective.parameterization).__name__
+            raise ValueError(f"RecedingHorizon: unknowns by {kind}, expected some of every step, as of DirectTargets")
         self.objective, self.optimizer, self.projection = objective, optimizer, projection
         self.frames, self.iterations = frames, iterations
         self.first_iterations = iterations if first_iterations is None else first_iterations
@@ -125,11 +129,11 @@ class RecedingHorizon(Driver):
         """Take the first steps of the window and move the window on; how many steps."""
         count = min(self.stride, self.frames - self.frame)
         # The last iterate has not been rolled out yet, and what was has met a looser tolerance.
-        plans = [self.objective.parameterization.decode(x)["controls"][:count] for x in (self._x, self._good)]
+        plans = [self.objective.parameterization.decode(x).controls[:count] for x in (self._x, self._good)]
         if self._controls:
             plans.append(np.tile(self._controls[-1], (count, 1)))
         for controls in plans:
-            steps = self.objective.roll({"controls": controls}, tolerance=self.final_tolerance)
+            steps = self.objective.roll(RolloutInput(controls), tolerance=self.final_tolerance)
             if steps.converged:
                 break
         else:
@@ -147,7 +151,7 @@ class RecedingHorizon(Driver):
         self.done = self.frame >= self.frames
         return count
 
-    def motion(self, roll: Callable[[dict[str, np.ndarray]], Any]) -> Motion:
+    def motion(self, roll: Callable[[RolloutInput], Any]) -> Motion:
         """The steps applied so far, as they were taken: every one converged, from the end of the one before.
 
         To roll their controls out again in one piece would amplify the last digits where bodies jostle, and end elsewhere.
@@ -156,16 +160,16 @@ class RecedingHorizon(Driver):
         states = np.array(self._q), np.array(self._v)
         return Motion(model, parameters, *states, self._applied(), self.objective.dt, True, float(self._min_gap))
 
-    def inputs(self) -> dict[str, np.ndarray]:
+    def inputs(self) -> RolloutInput:
         """The controls applied so far and the state they start from."""
-        return {"controls": self._applied(), "q0": self._q[0], "v0": self._v[0]}
+        return RolloutInput(self._applied(), ff.State(q=self._q[0], v=self._v[0]))
 
-    def planned(self, roll: Callable[[dict[str, np.ndarray]], Any]) -> Any:
+    def planned(self, roll: Callable[[RolloutInput], Any]) -> Any:
         """The whole motion as it stands: the controls applied so far, then the plan of the window, its last row held to the end."""
-        plan = self.objective.parameterization.decode(self._x if self._good is None else self._good)["controls"]
+        plan = self.objective.parameterization.decode(self._x if self._good is None else self._good).controls
         rest = np.concatenate([plan, np.repeat(plan[-1:], max(self.frames - self.frame - len(plan), 0), axis=0)])
         controls = np.concatenate([self._applied(), rest[: self.frames - self.frame]])
-        return roll({"controls": controls, "q0": self._q[0], "v0": self._v[0]})
+        return roll(RolloutInput(controls, ff.State(q=self._q[0], v=self._v[0])))
 
     def _applied(self) -> np.ndarray:
         return np.array(self._controls).reshape(self.frame, self.objective.model.num_controls)

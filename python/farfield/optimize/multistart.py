@@ -17,6 +17,7 @@ from farfield.optimize.driver import Driver
 from farfield.optimize.gauss_newton import GaussNewton, GaussNewtonOptions
 from farfield.optimize.objective import Evaluation, Objective
 from farfield.optimize.projections import Projection
+from farfield.optimize.rollout_input import RolloutInput
 
 
 def ring(center: Sequence[float], radius: float, count: int, *, phase: float = 0.0) -> np.ndarray:
@@ -135,7 +136,7 @@ class Multistart(Driver):
         if self.projection is not None:
             start.x = self.projection.project(start.x)
 
-    def inputs(self) -> dict[str, np.ndarray]:
+    def inputs(self) -> RolloutInput:
         """Rollout inputs of the best iterate of all."""
         return self.objective.parameterization.decode(self.ranking[0].best_x)
 
@@ -201,7 +202,7 @@ class Polished(Driver):
     def _begin(self, start: Start) -> GaussNewton:
         return GaussNewton(self.search.objective, start.best_x, self.options, projection=self.search.projection)
 
-    def inputs(self) -> dict[str, np.ndarray]:
+    def inputs(self) -> RolloutInput:
         """Rollout inputs of the best point of all."""
         return self.search.inputs()
 
@@ -248,7 +249,7 @@ class Attempts(Driver):
         attempt, search = next((k, search) for k, search in enumerate(self.searches) if not search.done)
         return search.advance() | {"loss": self.best_value, "attempt": attempt}
 
-    def inputs(self) -> dict[str, np.ndarray]:
+    def inputs(self) -> RolloutInput:
         """Rollout inputs of the best point of all."""
         return min(self.searches, key=lambda search: search.best_value).inputs()
 

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 import farfield as ff
+from farfield.optimize.losses import Loss
+from farfield.optimize.parameterizations import Parameterization
+from farfield.optimize.rollout_input import RolloutInput
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,9 @@ class Capabilities:
     gradients: bool = False  #: it has a vector-Jacobian product; without, gradients are differences of rollouts
     jacobian: bool = False  #: it differentiates the residuals of a loss, as Gauss-Newton needs
     parts: bool = False  #: it plans in a part of its scene as well
+    inputs: frozenset[str] = frozenset(
+        ("controls", "state")
+    )  #: parts of a `RolloutInput` that it takes and differentiates by
 
 
 @dataclass
@@ -37,15 +43,15 @@ class Evaluation:
 class Objective(Protocol):
     """loss(rollout(parameterization.decode(x))) and its gradient; implemented in `farfield.engines`.
 
-    ``state``: where rollouts start unless the unknowns say otherwise; drivers move it. ``guess``: warm start of single rollouts, velocities
+    ``state`` and ``parameters``: of rollouts, unless the unknowns say otherwise; drivers move the state. ``guess``: warm start of single rollouts, velocities
     after each step of a similar motion, shape (steps, num_dofs), or None. ``rollouts`` and ``gradients`` count what was computed.
     """
 
     capabilities: Capabilities
     model: ff.Model
     parameters: ff.Parameters
-    parameterization: Any
-    loss: Any
+    parameterization: Parameterization
+    loss: Loss
     state: ff.State
     dt: float
     guess: np.ndarray | None
@@ -55,7 +61,7 @@ class Objective(Protocol):
     def simulate(self, points: Sequence[np.ndarray]) -> list[ff.Trajectory]:
         """One rollout per point."""
 
-    def roll(self, inputs: Mapping[str, np.ndarray], *, tolerance: float | None = None) -> ff.Trajectory:
+    def roll(self, inputs: RolloutInput, *, tolerance: float | None = None) -> ff.Trajectory:
         """One rollout of decoded inputs."""
 
     def evaluate(self, points: Sequence[np.ndarray]) -> list[Evaluation]:
@@ -64,5 +70,5 @@ class Objective(Protocol):
     def jacobian(self, x: np.ndarray, trajectory: ff.Trajectory) -> np.ndarray:
         """dr/dx of the loss's residuals at a trajectory of x, shape (residuals, x.size); only with ``capabilities.jacobian``."""
 
-    def part(self, model: ff.Model, parameters: ff.Parameters, loss: Any, *, max_iterations: int) -> Objective:
+    def part(self, model: ff.Model, parameters: ff.Parameters, loss: Loss, *, max_iterations: int) -> Objective:
         """The same unknowns in a part of the scene; only with ``capabilities.parts``."""

@@ -5,16 +5,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 import farfield as ff
+from farfield.optimize.parameter_vector import flatten, unflatten
+from farfield.optimize.rollout_input import InputGradient, RolloutInput
+
+Gradient = ff.RolloutGradient | InputGradient
 
 
 class Parameterization(ABC):
-    """What all of them are. ``gradient`` is a `farfield.RolloutGradient`, or what an engine gives in its place."""
+    """What all of them are."""
 
+    moves: ClassVar[frozenset[str]] = frozenset(("controls",))  #: the parts of a `RolloutInput` that depend on x
     per_step: ClassVar[bool] = False  #: row t of x belongs to step t of the motion
 
     @property
@@ -27,11 +32,11 @@ class Parameterization(ABC):
         """The trivial start."""
 
     @abstractmethod
-    def decode(self, x: np.ndarray) -> dict[str, np.ndarray]:
-        """Inputs of a rollout: ``controls``, and ``q0`` and ``v0`` where they are unknowns."""
+    def decode(self, x: np.ndarray) -> RolloutInput:
+        """The inputs of a rollout; what is left out is up to the objective."""
 
     @abstractmethod
-    def pullback(self, x: np.ndarray, gradient: Any) -> np.ndarray:
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
         """dL/dx of the shape of x."""
 
 
@@ -56,11 +61,11 @@ class DirectTargets(Parameterization):
         """The base controls."""
         return self.base[:, self.channels].copy()
 
-    def decode(self, x: np.ndarray) -> dict[str, np.ndarray]:
+    def decode(self, x: np.ndarray) -> RolloutInput:
         """Controls with x in the chosen channels."""
-        return {"controls": _into(self.base, self.channels, _shaped("DirectTargets", x, self.shape))}
+        return RolloutInput(_into(self.base, self.channels, _shaped("DirectTargets", x, self.shape)))
 
-    def pullback(self, x: np.ndarray, gradient: Any) -> np.ndarray:
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
         """dL/dx of the shape of x."""
         return np.asarray(gradient.controls)[:, self.channels].reshape(np.shape(x))
 
@@ -88,11 +93,11 @@ class CubicSpline(Parameterization):
         """Knots whose curve is nearest to the base controls; exact where those are constant or linear in time."""
         return np.linalg.lstsq(self.matrix, self.base[:, self.channels], rcond=None)[0]
 
-    def decode(self, x: np.ndarray) -> dict[str, np.ndarray]:
+    def decode(self, x: np.ndarray) -> RolloutInput:
         """Controls along the curve."""
-        return {"controls": _into(self.base, self.channels, self.matrix @ _shaped("CubicSpline", x, self.shape))}
+        return RolloutInput(_into(self.base, self.channels, self.matrix @ _shaped("CubicSpline", x, self.shape)))
 
-    def pullback(self, x: np.ndarray, gradient: Any) -> np.ndarray:
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
         """dL/dx of the shape of x."""
         return (self.matrix.T @ np.asarray(gradient.controls)[:, self.channels]).reshape(np.shape(x))
 
@@ -161,13 +166,13 @@ class SumOfSines(Parameterization):
     def _angles(self, x: np.ndarray) -> np.ndarray:
         return 2.0 * np.pi * x[..., 1] * self.time[:, None, None] + x[..., 2]
 
-    def decode(self, x: np.ndarray) -> dict[str, np.ndarray]:
+    def decode(self, x: np.ndarray) -> RolloutInput:
         """Controls: base plus waves."""
         x = _shaped("SumOfSines", x, self.shape)
         waves = (x[..., 0] * np.sin(self._angles(x))).sum(axis=2)
-        return {"controls": _into(self.base, self.channels, self.base[:, self.channels] + waves)}
+        return RolloutInput(_into(self.base, self.channels, self.base[:, self.channels] + waves))
 
-    def pullback(self, x: np.ndarray, gradient: Any) -> np.ndarray:
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
         """dL/dx of the shape of x."""
         y = _shaped("SumOfSines", x, self.shape)
         by_control = np.asarray(gradient.controls)[:, self.channels, None]
@@ -183,6 +188,8 @@ class InitialState(Parameterization):
     ``positions``, ``velocities``: indices of degrees of freedom. A position must be a coordinate that adds (slide, hinge, universal, or
     the place of a free joint, not its rotation), so that x is the coordinate itself [m, rad]. ``controls`` stay as they are.
     """
+
+    moves = frozenset(("state",))
 
     def __init__(
         self,
@@ -214,17 +221,109 @@ class InitialState(Parameterization):
         """The chosen coordinates and velocities of the given state."""
         return np.concatenate([self.q[self._coordinates], self.v[self.velocities]])
 
-    def decode(self, x: np.ndarray) -> dict[str, np.ndarray]:
+    def decode(self, x: np.ndarray) -> RolloutInput:
         """The first state with x in its place, and the controls."""
         x = _shaped("InitialState", x, (self.size,))
         q, v = self.q.copy(), self.v.copy()
         q[self._coordinates], v[self.velocities] = x[: len(self.positions)], x[len(self.positions) :]
-        return {"q0": q, "v0": v, "controls": self.controls.copy()}
+        return RolloutInput(self.controls.copy(), ff.State(q=q, v=v))
 
-    def pullback(self, x: np.ndarray, gradient: Any) -> np.ndarray:
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
         """dL/dx of the shape of x."""
         parts = [np.asarray(gradient.q0)[self.positions], np.asarray(gradient.v0)[self.velocities]]
         return np.concatenate(parts).reshape(np.shape(x))
+
+
+class ParameterSubset(Parameterization):
+    """Chosen entries of the parameters: p[indices] = p0[indices] + E x, with E the identity unless ``directions`` gives it.
+
+    ``indices``: into the vector of `farfield.optimize.parameter_vector`, as its ``indices(parameters, "friction")`` finds them.
+    ``directions``: shape (len(indices), n), for designs that move several entries together. Fields that belong together are moved together
+    by the caller: a mass alone leaves its inertia behind. ``controls`` stay as they are.
+    """
+
+    moves = frozenset(("parameters",))
+
+    def __init__(
+        self,
+        parameters: ff.Parameters,
+        indices: Sequence[int],
+        controls: np.ndarray,
+        *,
+        directions: np.ndarray | None = None,
+    ) -> None:
+        self.parameters, self.controls = parameters.copy(), np.array(controls, dtype=float)
+        self.base = flatten(parameters)
+        self.indices = np.array(indices, dtype=int).ravel()
+        if len(np.unique(self.indices)) != len(self.indices) or not np.all(
+            (0 <= self.indices) & (self.indices < len(self.base))
+        ):
+            raise ValueError(
+                f"ParameterSubset: indices {indices}, expected different ones of 0 to {len(self.base) - 1}"
+            )
+        count = len(self.indices)
+        self.directions = np.eye(count) if directions is None else np.array(directions, dtype=float)
+        if self.directions.ndim != 2 or len(self.directions) != count:
+            raise ValueError(f"ParameterSubset: directions of shape {self.directions.shape}, expected ({count}, n)")
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return self.directions.shape[1]
+
+    def initial(self) -> np.ndarray:
+        """The given parameters."""
+        return np.zeros(self.size)
+
+    def decode(self, x: np.ndarray) -> RolloutInput:
+        """The parameters moved by x, and the controls."""
+        moved = self.base.copy()
+        moved[self.indices] += self.directions @ _shaped("ParameterSubset", x, (self.size,))
+        return RolloutInput(self.controls.copy(), parameters=unflatten(self.parameters, moved))
+
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
+        """dL/dx of the shape of x."""
+        return (self.directions.T @ flatten(gradient.parameters)[self.indices]).reshape(np.shape(x))
+
+
+class Combined(Parameterization):
+    """Several parameterisations side by side, such as controls and a design: x is theirs, flat, one after the other.
+
+    No two may move the same part of the input; what one moves wins over what the others leave as it is.
+    """
+
+    def __init__(self, *parts: Parameterization) -> None:
+        moved = [part for each in parts for part in each.moves]
+        if len(set(moved)) != len(moved):
+            raise ValueError(f"Combined: parts move {', '.join(moved)}, expected every one at most once")
+        self.parts, self.moves = parts, frozenset(moved)
+        self._owner = {name: next(k for k, each in enumerate(parts) if name in each.moves) for name in moved}
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return sum(part.size for part in self.parts)
+
+    def initial(self) -> np.ndarray:
+        """Those of the parts."""
+        return np.concatenate([np.ravel(part.initial()) for part in self.parts])
+
+    def decode(self, x: np.ndarray) -> RolloutInput:
+        """The inputs of all parts in one."""
+        decoded = [part.decode(own) for part, own in zip(self.parts, self._split(x), strict=True)]
+        moved = RolloutInput(**{name: vars(decoded[k])[name] for name, k in self._owner.items()})
+        for each in decoded:
+            moved = moved.over(each)
+        return moved
+
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
+        """dL/dx of the shape of x."""
+        rows = [part.pullback(own, gradient) for part, own in zip(self.parts, self._split(x), strict=True)]
+        return np.concatenate([np.ravel(row) for row in rows]).reshape(np.shape(x))
+
+    def _split(self, x: np.ndarray) -> list[np.ndarray]:
+        x = _shaped("Combined", x, (self.size,))
+        return np.split(x, np.cumsum([part.size for part in self.parts])[:-1])
 
 
 def additive_coordinates(model: ff.Model) -> dict[int, int]:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from farfield.optimize.objective import Objective
-from farfield.optimize.parameterizations import Parameterization
+from farfield.optimize.parameterizations import Gradient, Parameterization
+from farfield.optimize.rollout_input import RolloutInput
 
 START_SAMPLES = 64  # points of which a sampled start is the best
 KNOTS = 6  # of the random curves in time
@@ -23,7 +23,7 @@ class Started(Parameterization):
 
     def __init__(self, inner: Parameterization, first: np.ndarray) -> None:
         self.inner, self.first = inner, np.array(first, dtype=float)
-        self.per_step = inner.per_step
+        self.moves, self.per_step = inner.moves, inner.per_step
 
     @property
     def size(self) -> int:
@@ -34,11 +34,11 @@ class Started(Parameterization):
         """The point found by sampling."""
         return self.first.copy()
 
-    def decode(self, x: np.ndarray) -> dict[str, np.ndarray]:
+    def decode(self, x: np.ndarray) -> RolloutInput:
         """As the inner one."""
         return self.inner.decode(x)
 
-    def pullback(self, x: np.ndarray, gradient: Any) -> np.ndarray:
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
         """As the inner one."""
         return self.inner.pullback(x, gradient)
 

@@ -190,8 +190,7 @@ class Table:
         shot = InitialState(self.model, self.state, self.controls, positions=self.cue, velocities=self.cue)
         contact = ff.LongRange()
         for _ in range(100):
-            start = shot.decode(self.random_shot(generator))
-            state = ff.State(q=start["q0"], v=start["v0"])
+            state = shot.decode(self.random_shot(generator)).state
             trajectory = ff.rollout(
                 self.model, self.parameters, state, self.controls, dt=self.task.dt, contact=contact, tolerance=1e-6
             )

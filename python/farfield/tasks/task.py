@@ -25,6 +25,7 @@ import numpy as np
 import farfield as ff
 from farfield.marker import Marker
 from farfield.optimize.driver import Driver
+from farfield.optimize.losses import Loss
 from farfield.optimize.parameterizations import Parameterization
 
 
@@ -40,7 +41,7 @@ class Problem:
     model: ff.Model
     parameters: ff.Parameters
     parameterization: Parameterization
-    loss: Callable[[ff.Trajectory], tuple[float, np.ndarray]]
+    loss: Loss
     driver: Callable[[Any], Driver]
     success: Callable[[ff.Trajectory], bool]
     report: Callable[[ff.Trajectory], dict[str, Any]] = lambda trajectory: {}  #: figures of the task for result.json
