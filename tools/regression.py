@@ -31,7 +31,16 @@ TASKS = {
     "push, ipc": ["--set", "frames=20", "--contact", "ipc"],
     "push, polyhedral": ["--set", "frames=20", "--contact", "polyhedral"],
     "push, bundle": ["--set", "frames=3", "--set", "first_iterations=2", "--iterations", "1", "--method", "bundle"],
-    "push, mujoco-fd": ["--set", "frames=3", "--set", "first_iterations=2", "--iterations", "1", "--method", "mujoco-fd"],
+    "push, mujoco-fd": [
+        "--set",
+        "frames=3",
+        "--set",
+        "first_iterations=2",
+        "--iterations",
+        "1",
+        "--method",
+        "mujoco-fd",
+    ],
     "billiards": ["--set", "start=single", "--iterations", "2"],
     "gather": ["--iterations", "1", "--set", "frames=6"],
     "sort": ["--iterations", "1", "--set", "frames=6"],
@@ -88,7 +97,9 @@ def run_task(name: str, options: list[str]) -> dict:
     """Losses of a short optimisation and the motion it ends with."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
-        result = farfield("run", name.partition(",")[0], "--seed", "0", "--out", str(out), "--quiet", "--json", *options)
+        result = farfield(
+            "run", name.partition(",")[0], "--seed", "0", "--out", str(out), "--quiet", "--json", *options
+        )
         rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
         with np.load(out / "arrays.npz") as arrays:
             bits = digest([arrays[key] for key in ("q", "v") if key in arrays])
