@@ -16,15 +16,15 @@ BOXES = {
     "model": (220, 60, 170, 74, "data", "Model, Parameters", ["immutable; a vector", "with names"]),
     "simulation": (440, 60, 180, 74, "work", "Simulation.step", ["state, warm starts;", "rollout is a loop over it"]),
     "trajectory": (680, 60, 160, 74, "data", "Trajectory", ["states, controls,", "one report per step"]),
-    "problem": (300, 200, 160, 64, "work", "step_problem", ["inertia, joints, contact"]),
-    "newton": (490, 200, 150, 64, "work", "newton", ["direction, free way"]),
-    "globalization": (670, 200, 170, 64, "work", "globalization", ["where Newton stops"]),
-    "linearization": (490, 300, 150, 64, "work", "step_linearization", ["blocks, factor, solve"]),
-    "contact": (90, 200, 170, 64, "work", "ContactStep", ["energy, linearize, vjp"]),
-    "models": (90, 300, 170, 64, "work", "contact models", ["longrange, polyhedral, ipc"]),
-    "vjp": (670, 400, 170, 64, "gradient", "rollout_vjp", ["k losses at once"]),
-    "jacobian": (490, 400, 150, 64, "gradient", "step_jacobian", ["A, B, C of one step"]),
-    "optimize": (220, 400, 170, 64, "gradient", "optimize", ["new controls, state,", "parameters"]),
+    "contact": (190, 210, 170, 64, "work", "ContactStep", ["energy, linearize, vjp"]),
+    "models": (190, 305, 170, 64, "work", "contact models", ["longrange, polyhedral, ipc"]),
+    "problem": (390, 210, 150, 64, "work", "step_problem", ["inertia, joints, contact"]),
+    "newton": (570, 210, 120, 64, "work", "newton", ["direction, free way"]),
+    "globalization": (720, 210, 120, 64, "work", "globalization", ["where it stops"]),
+    "linearization": (555, 305, 150, 64, "work", "step_linearization", ["blocks, factor, solve"]),
+    "vjp": (680, 405, 160, 64, "gradient", "rollout_vjp", ["k losses at once"]),
+    "jacobian": (440, 405, 150, 64, "gradient", "step_jacobian", ["A, B, C of one step"]),
+    "optimize": (20, 405, 150, 74, "gradient", "optimize", ["new controls, state,", "parameters"]),
 }
 # from, side, to, side, colour
 ARROWS = [
@@ -38,10 +38,14 @@ ARROWS = [
     ("newton", "b", "linearization", "t", FORWARD),
     ("newton", "r", "globalization", "l", FORWARD),
     ("vjp", "t", "linearization", "r", BACKWARD),
-    ("jacobian", "t", "linearization", "b", BACKWARD),
-    ("vjp", "l", "jacobian", "r", SOFT),
-    ("jacobian", "l", "optimize", "r", BACKWARD),
-    ("optimize", "t", "model", "b", BACKWARD),
+    ("jacobian", "t", "linearization", "l", BACKWARD),
+]
+# round corners, not straight through other boxes: colour and path
+DETOURS = [
+    (BACKWARD, "M840,97 H850 V437 H840"),
+    (BACKWARD, "M440,442 H170"),
+    (BACKWARD, "M760,469 V485 H150 V479"),
+    (BACKWARD, "M95,405 V170 H305 V134"),
 ]
 
 
@@ -73,11 +77,14 @@ def main() -> None:
     heads = "".join(
         f'<marker id="{c[1:]}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         f'<path d="M0,0 L8,4 L0,8 z" fill="{c}"/></marker>'
-        for c in (FORWARD, BACKWARD, SOFT)
+        for c in (FORWARD, BACKWARD)
     )
-    titles = [(20, 34, "forward", FORWARD), (20, 436, "backward", BACKWARD)]
+    titles = [(20, 34, "forward", FORWARD), (20, 392, "backward", BACKWARD)]
     words = "".join(f'<text x="{x}" y="{y}" font-weight="600" fill="{c}">{t}</text>' for x, y, t, c in titles)
-    body = words + "".join(arrow(*each) for each in ARROWS) + "".join(box(name) for name in BOXES)
+    lines = "".join(
+        f'<path d="{path}" fill="none" stroke="{c}" stroke-width="1.6" marker-end="url(#{c[1:]})"/>' for c, path in DETOURS
+    )
+    body = words + lines + "".join(arrow(*each) for each in ARROWS) + "".join(box(name) for name in BOXES)
     TARGET.write_text(
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 490" font-family="Helvetica, Arial, sans-serif" '
         f'font-size="14"><rect width="860" height="490" fill="white"/><defs>{heads}</defs>{body}</svg>\n'
