@@ -19,7 +19,7 @@ import farfield as ff
 from farfield.experiments import runner
 from farfield.experiments.registry import find_method
 from farfield.experiments.runner import Run, Setup
-from farfield.experiments.runs import RunDir
+from farfield.experiments.runs import TRAJECTORY, RunDir
 from farfield.optimize.rollout_input import RolloutInput
 from farfield.options import with_options
 from farfield.output import clean_json
@@ -113,8 +113,8 @@ def run_one(
 def _replayed(task: Task, seed: int, folder: RunDir) -> dict[str, Any]:
     """The controls and the start that were found, in long-range contact: does what works in one simulator work in the other?"""
     run = runner.prepare(task, seed, Setup())
-    arrays = folder.read_arrays()
-    inputs = RolloutInput(arrays["controls"], ff.State(q=arrays["q"][0], v=arrays["v"][0]))
+    found = ff.load_trajectory(folder.file(TRAJECTORY))
+    inputs = RolloutInput(found.controls, found.state(0))
     try:
         motion = run.objective.roll(inputs, tolerance=run.problem.final_tolerance)
     except ValueError as error:

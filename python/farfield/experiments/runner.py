@@ -2,7 +2,7 @@
 """Runs a task: progress, metrics, checkpoints, and at the end the motion, its certificate and its pictures.
 
 A run directory holds config.json, metrics.jsonl (one line per optimiser iteration), checkpoint.npz (the driver's whole state,
-replaced as a whole), and at the end arrays.npz, recording.npz, replay.html, convergence.png and result.json.
+replaced as a whole), and at the end trajectory.safetensors, overlays.npz, replay.html, convergence.png and result.json.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import numpy as np
 
 from farfield.contact_models import contact_model
 from farfield.experiments.registry import METHODS, find_method
-from farfield.experiments.runs import RunDir
+from farfield.experiments.runs import TRAJECTORY, RunDir
+from farfield.motion import save_motion
 from farfield.optimize.driver import Driver, Stuck
 from farfield.optimize.starts import START_SAMPLES, Started, best_sample
 from farfield.options import with_options
@@ -224,7 +225,7 @@ def save_checkpoint(run: Run) -> None:
 
 
 def finish(run: Run) -> dict:
-    """Judge the motion, and write arrays, recording, replay, picture and result.json.
+    """Judge the motion, and write it, its overlays, replay, picture and result.json.
 
     A run that was cut off is judged by the motion it had planned until then. Methods that cannot certify are judged without.
     """
@@ -258,8 +259,7 @@ def finish(run: Run) -> dict:
         **run.objective.counts(),
         **run.problem.report(trajectory),
     }
-    arrays = {"q": trajectory.q, "v": trajectory.v, "poses": trajectory.poses(), "controls": trajectory.controls}
-    run.folder.write_arrays({**arrays, "loss": np.array(losses)})
+    save_motion(run.folder.file(TRAJECTORY), trajectory)
     write_pictures(run.folder, run.problem, run.objective.contact, trajectory, rows, title=run.task.name)
     run.folder.write_json("result.json", result)
     return result
