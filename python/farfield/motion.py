@@ -93,8 +93,9 @@ def _with_failed_step(q: np.ndarray, v: np.ndarray, controls: np.ndarray) -> tup
     finite = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
     end = len(q) if finite.all() else max(int(np.argmin(finite)), 1)
     rows = [*range(end), end - 1]
-    last = controls[end - 1 : end] if len(controls) >= end else np.zeros((1, controls.shape[1]))
-    return q[rows], v[rows], np.concatenate([controls[: end - 1], last])
+    # the step that failed may have no controls of its own
+    padded = np.concatenate([controls, controls[-1:] if len(controls) else np.zeros((1, controls.shape[1]))])
+    return q[rows], v[rows], padded[:end]
 
 
 def _column(motion: Motion, name: str, steps: int) -> np.ndarray:

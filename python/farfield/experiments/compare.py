@@ -53,6 +53,12 @@ class Plan:
     seeds: Sequence[int]
     budget: float  #: seconds for every run
     clock: str = "wall"  #: "wall", or "cpu": processor time, for machines that others use as well
+    tuning_seconds: float = 0.0  #: for every trial of the sweep (`farfield.experiments.tuning`); 0: none
+
+    @property
+    def tuning_seed(self) -> int:
+        """A seed that is not reported."""
+        return max(self.seeds) + 1
 
     def jobs(self) -> list[tuple[str, str, int]]:
         """(entry, start, seed) of every run; all entries have had a seed before the next one begins."""
@@ -137,6 +143,7 @@ def summarize(plan: Plan, results: Sequence[Mapping[str, Any]]) -> list[dict[str
                     "start": start,
                     "contact": setup.contact,
                     "method": setup.method,
+                    "stiffness": setup.stiffness,
                     "runs": len(runs),
                     "successes": sum(bool(each["success"]) for each in runs),
                     "replayed_successes": sum(bool(each["replayed"] and each["replayed"]["success"]) for each in done),

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from farfield.contact_models import contact_model
 from farfield.experiments.registry import METHODS, find_method
 from farfield.experiments.runs import TRAJECTORY, RunDir
 from farfield.motion import save_motion
@@ -36,13 +35,18 @@ CHECKPOINT = "checkpoint.npz"
 
 @dataclass(frozen=True)
 class Setup:
-    """How a task is attempted. method_set: options of the method, as text. start: "trivial" or "sampled", the best of ``start_samples``."""
+    """How a task is attempted.
+
+    method_set: options of the method, as text. start: "trivial" or "sampled", the best of ``start_samples``. stiffness: of contact, around
+    what the task gives the model.
+    """
 
     contact: str = "longrange"
     method: str = "adjoint"
     method_set: tuple[tuple[str, str], ...] = ()
     start: str = "trivial"
     start_samples: int = START_SAMPLES
+    stiffness: float = 1.0
 
     def config(self, task: Task) -> dict[str, Any]:
         """What a run directory keeps of it. Defaults are left out, so that older directories stay readable."""
@@ -51,12 +55,14 @@ class Setup:
             kept["method_set"] = dict(self.method_set)
         if self.start != "trivial":
             kept |= {"start": self.start, "start_samples": self.start_samples}
+        if self.stiffness != 1.0:
+            kept["stiffness"] = self.stiffness
         return kept
 
     @staticmethod
     def of(config: dict[str, Any]) -> Setup:
         """The setup that `config` describes."""
-        keys = ("contact", "method", "start", "start_samples")
+        keys = ("contact", "method", "start", "start_samples", "stiffness")
         given = {key: config[key] for key in keys if key in config}
         return Setup(**given, method_set=tuple(config.get("method_set", {}).items()))
 
@@ -146,12 +152,12 @@ def prepare(task: Task, seed: int, setup: Setup, *, draw: bool = True) -> Run:
     problem = task.build(seed)
     kind = find_method(setup.method)
     setup = complete_setup(**vars(setup))
-    contact = None
+    contact, parameters = None, problem.parameters
     if kind.capabilities.own_contact is None:
-        contact = contact_model(setup.contact, **problem.contact_options.get(setup.contact, {}))
+        contact, parameters = problem.contact(setup.contact, stiffness=setup.stiffness)
     objective = kind(
         problem.model,
-        problem.parameters,
+        parameters,
         problem.parameterization,
         problem.loss,
         state=problem.state,
