@@ -131,6 +131,8 @@ def summarise(report, folder) -> None:
             str(sum(c.noise_limited for c in cases)),
             str(sum(not c.ok for c in cases)),
         )
+    for quantity, reason in report.unchecked.items():
+        table.add_row(quantity, "0", reason, "", "")
     console = Console(stderr=True, soft_wrap=True)
     console.print(table)
     for text in report.skipped:
