@@ -259,6 +259,8 @@ void bind_model(nb::module_& m) {
         .def_prop_ro(
             "num_parameters", [](const Model& x) { return num_entries(x.default_parameters()); },
             "Entries of the flat vector of its parameters.")
+        .def_prop_ro("default_dt", &Model::default_dt,
+                     "Time step of rollouts that name none [s]: the one its file or scene states, else 0.01.")
         .def_prop_ro(
             "body_names", [](const Model& x) { return names(x.bodies()); }, "Names of the bodies, the world first.")
         .def_prop_ro(

@@ -129,7 +129,8 @@ __all__ = [
 def load(path: str | PathLike[str], **options: Any) -> tuple[Model, Parameters]:
     """A robot file (MJCF or URDF) as a model and its parameters.
 
-    What could not be carried over is listed in ``model.warnings``; what would change forces or constraints is an error.
+    What could not be carried over is listed in ``model.warnings``, bodies that may not meet in ``model.excluded_pairs``; what would
+    change forces or constraints is an error. A time step that the file states is ``model.default_dt``, the ``dt`` of rollouts that name none.
     Options are those of :func:`farfield.importers.import_file`.
     """
     from farfield.importers import import_file

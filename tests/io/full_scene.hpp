@@ -131,6 +131,7 @@ inline Scene full_scene() {
     Scene scene;
     scene.name = "alles / 全部";
     scene.gravity = {0.1, 0.0, -29.43 / 3.0};
+    scene.dt = 0.01 / 3.0;
     scene.bodies = full_bodies();
     scene.meshes = {make_sphere(0.2, 0), make_box({0.05, 0.06, 0.1 / 3.0})};
     scene.meshes[0].name = "kugel ●";
@@ -261,10 +262,11 @@ inline bool same(const Keyframe& a, const Keyframe& b) {
 }
 
 inline bool same(const Scene& a, const Scene& b) {
-    return same(a.name, b.name) && same(a.gravity, b.gravity) && same(a.bodies, b.bodies) && same(a.meshes, b.meshes) &&
-           same(a.shapes, b.shapes) && same(a.actuators, b.actuators) && same(a.ties, b.ties) &&
-           same(a.exclude_contacts, b.exclude_contacts) && same(a.include_contacts, b.include_contacts) &&
-           same(a.keyframes, b.keyframes) && same(a.warnings, b.warnings);
+    return same(a.name, b.name) && same(a.gravity, b.gravity) && same(a.dt, b.dt) && same(a.bodies, b.bodies) &&
+           same(a.meshes, b.meshes) && same(a.shapes, b.shapes) && same(a.actuators, b.actuators) &&
+           same(a.ties, b.ties) && same(a.exclude_contacts, b.exclude_contacts) &&
+           same(a.include_contacts, b.include_contacts) && same(a.keyframes, b.keyframes) &&
+           same(a.warnings, b.warnings);
 }
 
 inline bool same(const Parameters& a, const Parameters& b) {

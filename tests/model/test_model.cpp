@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "farfield/geometry/primitives.hpp"
 #include "farfield/math/rotation.hpp"
@@ -281,6 +282,18 @@ TEST_CASE("contact filter: a pair rubs with the larger coefficient") {
         const VectorXd& friction = model->default_parameters().friction;
         CHECK((pair.friction_body == pair.a || pair.friction_body == pair.b));
         CHECK(friction[pair.friction_body] == std::max(friction[pair.a], friction[pair.b]));
+    }
+}
+
+TEST_CASE("model: the time step of the scene is the default of its rollouts") {
+    Scene scene;
+    CHECK(build_model(scene)->default_dt() == 0.01);
+    scene.dt = 0.004;
+    CHECK(build_model(scene)->default_dt() == 0.004);
+    for (const double dt :
+         {0.0, -0.01, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        scene.dt = dt;
+        CHECK(testing::contains(testing::error_of([&] { (void)build_model(scene); }), "dt = "));
     }
 }
 

@@ -8,7 +8,7 @@ namespace farfield {
 namespace {
 
 constexpr const char* kFormat = "farfield.model";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  // 2: scenes may state a time step
 constexpr const char* kMemory = "model_from_bytes";
 
 std::string mesh_name(std::size_t index, const char* part) { return "mesh." + std::to_string(index) + "." + part; }

@@ -120,6 +120,9 @@ class Model {
     /// Position targets at the default state, everything else zero.
     [[nodiscard]] const Eigen::VectorXd& default_control() const { return default_control_; }
 
+    /// Time step for rollouts that name none [s].
+    [[nodiscard]] double default_dt() const { return scene_->dt.value_or(kDefaultTimeStep); }
+
     [[nodiscard]] std::optional<int> find_body(const std::string& name) const;
     [[nodiscard]] std::optional<int> find_joint(const std::string& name) const;
 

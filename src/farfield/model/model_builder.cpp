@@ -105,6 +105,8 @@ std::shared_ptr<const Model> ModelBuilder::build() {
 
 void ModelBuilder::check_numbers() const {
     require_finite(scene_.gravity, quoted("scene", scene_.name), "gravity");
+    if (scene_.dt && !(*scene_.dt > 0.0 && std::isfinite(*scene_.dt)))
+        fail(kPlace, ": ", quoted("scene", scene_.name), ": dt = ", *scene_.dt, ", expected > 0 [s] and finite");
     if (scene_.bodies.empty()) fail(kPlace, ": no bodies, expected at least the world as body 0");
     std::set<std::string> body_names, joint_names;
     for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
