@@ -275,7 +275,9 @@ void bind_model(nb::module_& m) {
             "reduction", [](const Model& x) { return x.reduction().E; },
             "E of the exact reduction: tangent steps are E z, shape (num_dofs, num_unknowns).")
         .def_prop_ro("contact_pairs", &contact_pairs, "Pairs of body names that may meet.")
-        .def_prop_ro("excluded_pairs", &Model::excluded_pairs, "Pairs left out of contact, each with the reason.")
+        .def_prop_ro(
+            "excluded_pairs", &Model::excluded_pairs,
+            "Pairs with a moving body that are left out of contact, as 'a, b: reason'; Scene.include brings one back.")
         .def_prop_ro("warnings", &Model::warnings, "What the importer could not carry over and what looks unusual.")
         .def_prop_ro("keyframes", &keyframes, "Name -> (State, control).")
         .def("default_state", &Model::default_state, nb::rv_policy::copy, "The reference pose at rest.")

@@ -102,7 +102,7 @@ class Model {
     [[nodiscard]] const Reduction& reduction() const { return reduction_; }
     [[nodiscard]] const CollisionGeometry& collision() const { return collision_; }
     [[nodiscard]] const std::vector<ModelHull>& hulls() const { return hulls_; }
-    /// Pairs left out of contact, with the reason ("joined", "overlap in the reference pose", "excluded by the user", "groups").
+    /// Pairs with a moving body that are left out of contact, as "a, b: reason"; see find_contact_pairs.
     [[nodiscard]] const std::vector<std::string>& excluded_pairs() const { return excluded_pairs_; }
     /// What the user should know (for instance joints that start outside their range).
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }

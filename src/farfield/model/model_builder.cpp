@@ -11,7 +11,7 @@
 #include "farfield/geometry/convex_hull.hpp"
 #include "farfield/geometry/primitives.hpp"
 #include "farfield/math/rotation.hpp"
-#include "farfield/model/contact_filter.hpp"
+#include "farfield/model/contact_pairs.hpp"
 #include "farfield/scene/shape_surface.hpp"
 
 namespace farfield {
@@ -550,7 +550,7 @@ void ModelBuilder::add_contact_pairs() {
         (void)body_index(a, "include_contacts");
         (void)body_index(b, "include_contacts");
     }
-    ContactFilterResult result = filter_contacts(model);
+    ContactPairs result = find_contact_pairs(model);
     model.collision_.pairs = std::move(result.pairs);
     model.excluded_pairs_ = std::move(result.excluded);
     model.warnings_.insert(model.warnings_.end(), result.warnings.begin(), result.warnings.end());
