@@ -200,6 +200,7 @@ void bind_parameters(nb::module_& m) {
             "from_flat",
             [](const Model& model, const VectorXd& flat) { return unflatten(model.default_parameters(), flat); },
             "model"_a, "flat"_a, "The inverse of flatten, shape (model.num_parameters,).")
+        .def("unflatten", &unflatten, "flat"_a, "Parameters of these sizes with the entries of a flat vector.")
         .def("set_mass", &set_mass, "body"_a, "mass"_a,
              "Gives the body with this index (model.body(name)) a mass [kg]; first and second moments are scaled with "
              "it, so its "

@@ -28,6 +28,9 @@ def test_the_flat_vector_goes_there_and_back(loaded):
         assert attribute.shape == field.shape == np.shape(getattr(parameters, field.name))
         assert np.array_equal(np.ravel(attribute), flat[field.entries])
         assert field.unit and field.description
+    assert np.array_equal(parameters.unflatten(flat).flatten(), flat)
+    attributes = {name for name, kind in vars(ff.Parameters).items() if isinstance(kind, property)}
+    assert attributes == {field.name for field in parameters.fields()}
     assert {field.rows for field in parameters.fields()} == {"body", "actuator", "dof", "hull vertex", "scene"}
     with pytest.raises(ValueError, match=f"2 numbers, expected {model.num_parameters}"):
         ff.Parameters.from_flat(model, np.zeros(2))
