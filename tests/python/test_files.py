@@ -11,8 +11,6 @@ import farfield
 from farfield.contact_models import engine_description
 from farfield.motion import Motion, save_motion
 
-PARAMETERS = "moments attachment kp kd damping armature stiffness gravity friction weight hull_vertices".split()
-
 
 @pytest.fixture(scope="module")
 def model():
@@ -57,8 +55,8 @@ def trajectory(model, parameters):
 
 
 def assert_same_parameters(a, b):
-    for name in PARAMETERS:
-        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+    for field in a.fields():
+        assert np.array_equal(getattr(a, field.name), getattr(b, field.name)), field.name
 
 
 def assert_same_model(a, b):
