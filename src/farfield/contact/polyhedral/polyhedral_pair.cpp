@@ -8,6 +8,7 @@
 #include "farfield/contact/plane_friction/fixed_plane_friction.hpp"
 #include "farfield/contact/polyhedral/barrier.hpp"
 #include "farfield/contact/polyhedral/polyhedral.hpp"
+#include "farfield/math/ldlt.hpp"
 
 namespace farfield::contact::polyhedral {
 
@@ -198,7 +199,7 @@ void Polyhedral::add_pair_vertices(const Placed& at_poses, const HullPair& near,
     const PairScale scale = this->scale(at_poses.pair);
     const WorldPair pair = in_world(solution, *at_poses.a, *at_poses.b);
     const Vector3d& n = pair.plane.normal;
-    const Vector4d y = pair.hessian.ldlt().solve(Vector4d(plane_coupling(pair) * twist));
+    const Vector4d y = solve_ldlt(pair.hessian, Vector4d(plane_coupling(pair) * twist));
     result.phi += scale.weight * pair_gradient(pair).dot(twist);
     const auto one_side = [&](int hull, double side, const Pose& pose, const Vector3d& from, const Vector6d& own) {
         const HullColumns points = columns(hull, memory);
