@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import farfield as ff
     from farfield.importers import import_file
-    from farfield.runs import dump_json
+    from farfield.output import dump_json
 
     imported = import_file(args.file)
     model = ff.build_model(imported.scene)
