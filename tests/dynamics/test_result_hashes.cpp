@@ -39,8 +39,8 @@ void print_result(const std::string& name, const std::shared_ptr<const Model>& m
     Random random(7);
     RowMatrix controls(steps, model->num_controls());
     for (int k = 0; k < steps; ++k) controls.row(k) = 0.3 * normal_vector(random, model->num_controls()).transpose();
-    const Trajectory t = rollout(model, model->default_parameters(), {.state0 = start, .controls = controls},
-                                 {.dt = 0.01}, contact);
+    const Trajectory t =
+        rollout(model, model->default_parameters(), {.state0 = start, .controls = controls}, {.dt = 0.01}, contact);
     Hash states, gradients;
     states.add(t.q);
     states.add(t.v);
