@@ -286,7 +286,7 @@ void follow_central_path(const StepContext& context, const State& now, const Ste
     s.q = now.q;
     for (const double factor : kCentralPath) {
         heavy.weight = factor * context.parameters.weight;
-        const StepContext path{context.model, heavy, context.contact, context.filter, context.options};
+        const StepContext path{context.model, heavy, context.contact, context.filter, context.options, context.pool};
         s.objective.begin(path, now, input, memory.contact.get());
         const int last = std::min(report.iterations + kPathIterations, context.options.max_iterations);
         iterate(path, input, kPathTolerance, last, false, memory, s, report);
@@ -359,7 +359,7 @@ ContactSetup make_contact_setup(const Model& model, std::shared_ptr<const contac
 }
 
 StepMemory make_memory(const StepContext& context) {
-    return StepMemory{context.contact ? context.contact->make_memory() : nullptr, {}};
+    return StepMemory{context.contact ? context.contact->make_memory(context.pool) : nullptr, {}};
 }
 
 const char* to_string(StepStatus status) {
@@ -416,7 +416,7 @@ void implicit_step_vjp(const StepContext& context, const State& now, const StepI
     const Model& model = context.model;
     const double dt = context.options.dt;
     const int n = model.num_dofs();
-    s.objective.begin(context, now, input, memory.contact.get());
+    s.objective.begin(context, now, input, memory.contact.get(), contact::StepMode::Backward);
     s.objective.derivatives(next.q);
 
     s.products.q_now.setZero(n);

@@ -32,11 +32,10 @@ JointStep IncrementalPotential::joint_step() const {
 }
 
 void IncrementalPotential::begin(const StepContext& context, const State& now, const StepInput& input,
-                                 contact::ContactMemory* memory) {
+                                 contact::ContactMemory* memory, contact::StepMode mode) {
     context_ = &context;
     now_ = &now;
     input_ = &input;
-    memory_ = memory;
     const Model& model = context.model;
     const double dt = context.options.dt;
     placed_ = false;
@@ -45,7 +44,9 @@ void IncrementalPotential::begin(const StepContext& context, const State& now, c
     forward_kinematics(model, context.parameters, now.q, kinematics_now_);
     forward_kinematics(model, context.parameters, q_previous_, kinematics_previous_);
     set_inertia_target(model, context.parameters, kinematics_now_, kinematics_previous_, target_);
-    if (context.contact) context.contact->begin_step(kinematics_now_.poses, dt, context.parameters, *memory_);
+    contact_step_ = context.contact
+                        ? &context.contact->begin_step(kinematics_now_.poses, dt, context.parameters, *memory, mode)
+                        : nullptr;
     gradient_noise_ = gravity_scale_ = 0.0;
     tree_noise_.assign(kinematics_now_.poses.size(), 0.0);
     constexpr double epsilon = std::numeric_limits<double>::epsilon();
@@ -76,7 +77,7 @@ double IncrementalPotential::energy(const Eigen::VectorXd& q) {
     double value =
         inertia_energy(context_->model, context_->parameters, context_->options.dt, target_, kinematics_.poses) +
         joint_energy(joint_step(), q);
-    if (context_->contact) value += context_->contact->energy(kinematics_.poses, context_->parameters, *memory_);
+    if (contact_step_) value += contact_step_->energy(kinematics_.poses);
     return value;
 }
 
@@ -93,9 +94,9 @@ void IncrementalPotential::derivatives(const Eigen::VectorXd& q) {
     energy_noise_ =
         1e-13 * scale + placement_noise(model, context_->parameters, kinematics_.poses, scale) / context_->options.dt;
     value_ += joints;
-    if (!context_->contact) return;
+    if (!contact_step_) return;
     hessian_without_contact_ = hessian_;
-    context_->contact->derivatives(kinematics_.poses, context_->parameters, *memory_, contact_);
+    contact_step_->linearize(kinematics_.poses, contact_);
     value_ += contact_.energy;
     energy_noise_ += 1e-13 * std::abs(contact_.energy);
     if (std::isfinite(contact_.energy))
@@ -103,7 +104,7 @@ void IncrementalPotential::derivatives(const Eigen::VectorXd& q) {
 }
 
 void IncrementalPotential::project_contact() {
-    if (!context_->contact) return;
+    if (!contact_step_) return;
     project_blocks(contact_);
     hessian_ = hessian_without_contact_;
     unused_gradient_.setZero(gradient_.size());
@@ -119,9 +120,8 @@ void IncrementalPotential::vjp(const Eigen::VectorXd& q, const Eigen::VectorXd& 
     joint_vjp(joint_step(), q, lambda, bars.q_now, bars.v_now, bars.control, gradient);
     inertia_vjp(model, context_->parameters, dt, target_, kinematics_.poses, kinematics_now_.poses,
                 kinematics_previous_.poses, twists_, inertia_vjp_, gradient);
-    if (context_->contact) {
-        context_->contact->vjp(kinematics_.poses, kinematics_now_.poses, dt, context_->parameters, *memory_, twists_,
-                               contact_gradient_);
+    if (contact_step_) {
+        contact_step_->vjp({&twists_, 1}, {&contact_gradient_, 1});
         apply_blocks(contact_, twists_, applied_);
         for (std::size_t i = 1; i < num_bodies; ++i) {
             inertia_vjp_.now[i] -= contact_gradient_.previous_wrench[i];

@@ -17,7 +17,8 @@ namespace farfield {
 class IncrementalPotential {
  public:
     /// Fixes the start of the step; everything later refers to it.
-    void begin(const StepContext& context, const State& now, const StepInput& input, contact::ContactMemory* memory);
+    void begin(const StepContext& context, const State& now, const StepInput& input, contact::ContactMemory* memory,
+               contact::StepMode mode = contact::StepMode::Forward);
 
     /// Places the bodies at q; free where they already are.
     void place(const Eigen::VectorXd& q);
@@ -33,7 +34,7 @@ class IncrementalPotential {
     [[nodiscard]] double value() const { return value_; }
     [[nodiscard]] const Eigen::VectorXd& gradient() const { return gradient_; }
     [[nodiscard]] const Eigen::MatrixXd& hessian() const { return hessian_; }
-    [[nodiscard]] const contact::ContactDerivatives& contact() const { return contact_; }
+    [[nodiscard]] const contact::ContactLinearization& contact() const { return contact_; }
     [[nodiscard]] const Kinematics& kinematics() const { return kinematics_; }  ///< where the bodies were last placed
     [[nodiscard]] const Kinematics& kinematics_now() const { return kinematics_now_; }
     /// Size of the rounding error in the gradient [N, N m].
@@ -41,7 +42,7 @@ class IncrementalPotential {
     /// Size of the rounding error in a difference of energies near the last derivatives() [J].
     [[nodiscard]] double energy_noise() const { return energy_noise_; }
 
-    /// Adjoint products at the q of the last derivatives(): subtracts the derivatives of lambda . dO/dq+ by everything else.
+    /// Adjoint products at the q of the last derivatives() of a step begun with StepMode::Backward: subtracts the derivatives of lambda . dO/dq+ by everything else.
     struct Bars {
         Eigen::VectorXd q_now, v_now, q_previous, control;
     };
@@ -53,7 +54,7 @@ class IncrementalPotential {
     const StepContext* context_ = nullptr;
     const State* now_ = nullptr;
     const StepInput* input_ = nullptr;
-    contact::ContactMemory* memory_ = nullptr;
+    contact::ContactStep* contact_step_ = nullptr;  ///< null: no contact
     Eigen::VectorXd q_previous_, step_, placed_q_;
     bool placed_ = false;  // kinematics_ belongs to placed_q_
     Kinematics kinematics_now_, kinematics_previous_, kinematics_;
@@ -61,7 +62,7 @@ class IncrementalPotential {
     InertiaScratch inertia_;
     InertiaVjp inertia_vjp_;
     ContactScratch contact_scratch_;
-    contact::ContactDerivatives contact_;
+    contact::ContactLinearization contact_;
     contact::ContactGradient contact_gradient_;
     std::vector<Vector6d> twists_, subtree_, applied_;
     double value_ = 0.0, gradient_noise_ = 0.0, energy_noise_ = 0.0, gravity_scale_ = 0.0;

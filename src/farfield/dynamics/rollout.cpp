@@ -120,7 +120,7 @@ bool Trajectory::converged() const {
 State Trajectory::state(int step) const { return State{q.row(step).transpose(), v.row(step).transpose()}; }
 
 Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& parameters, const RolloutInput& input,
-                   const StepOptions& options, const ContactSetup& contact) {
+                   const StepOptions& options, const ContactSetup& contact, ThreadPool* pool) {
     if (!model_ptr) fail("rollout: no model");
     const Model& model = *model_ptr;
     validate(options);
@@ -146,8 +146,9 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     t.v.row(0) = now.v.transpose();
 
     const std::unique_ptr<const CollisionFilter> own_filter = filter_of_shapes(model, parameters, contact);
-    const StepContext context{model, t.parameters, contact.potential.get(),
-                              own_filter ? own_filter.get() : contact.filter.get(), options};
+    const StepContext context{
+        model,   t.parameters, contact.potential.get(), own_filter ? own_filter.get() : contact.filter.get(),
+        options, pool};
     StepMemory memory = make_memory(context);
     refuse_intersecting_start(context, now);
     StepScratch scratch;
@@ -212,7 +213,8 @@ RolloutGradient rollout_vjp(const Trajectory& t, const LossPartials& partials, c
     g.controls.setZero(t.controls.rows(), model.num_controls());
     g.script.setZero(t.controls.rows(), 6 * model.num_kinematic());
     g.policy.setZero(options.policy ? options.policy->num_parameters() : 0);
-    const StepContext context{model, t.parameters, t.contact.potential.get(), t.contact.filter.get(), t.options};
+    const StepContext context{model,     t.parameters, t.contact.potential.get(), t.contact.filter.get(),
+                              t.options, options.pool};
     StepMemory memory = make_memory(context);
     StepScratch scratch;
     StepBars bars;
