@@ -94,9 +94,10 @@ std::tuple<double, double> time_contact(ContactModel& contact, const std::shared
     const ContactSetup setup = contact.setup(model);
     nb::gil_scoped_release release;
     auto memory = setup.potential->make_memory();
-    contact::ContactDerivatives out;
+    contact::ContactLinearization out;
     const auto evaluate = [&](const Kinematics& at) {
-        setup.potential->derivatives(at.poses, parameters, *memory, out);
+        setup.potential->begin_step(at.poses, 0.01, parameters, *memory, contact::StepMode::Frictionless)
+            .linearize(at.poses, out);
         project_blocks(out);
     };
     if (!cold) {
@@ -129,8 +130,9 @@ std::tuple<std::vector<double>, std::vector<double>> time_filter(ContactModel& c
     const ContactSetup setup = contact.setup(model);
     nb::gil_scoped_release release;
     const auto memory = setup.potential->make_memory();
-    contact::ContactDerivatives derivatives;
-    setup.potential->derivatives(places.here.poses, parameters, *memory, derivatives);
+    contact::ContactLinearization derivatives;
+    setup.potential->begin_step(places.here.poses, 0.01, parameters, *memory, contact::StepMode::Frictionless)
+        .linearize(places.here.poses, derivatives);
     std::vector<double> gaps = derivatives.gaps, times, fractions;
     if (gaps.empty()) {
         for (const contact::PairBlock& block : derivatives.blocks) gaps.push_back(block.gap);

@@ -98,7 +98,7 @@ nb::object poses_of(const Trajectory& t) {
 Trajectory run(const ModelPtr& model, const Parameters& parameters, const State& state, const RowMatrix& controls,
                double dt, const ContactArgument& contact, double tolerance, int max_iterations,
                const std::string& pd_convention, const std::optional<RowMatrix>& script, const nb::object& policy,
-               const std::optional<RowMatrix>& guess) {
+               const std::optional<RowMatrix>& guess, int threads) {
     const StepOptions options = step_options(dt, tolerance, max_iterations, pd_convention);
     const ContactPtr potential = contact_of(contact);
     RolloutInput input{.state0 = state, .controls = controls};
@@ -110,7 +110,8 @@ Trajectory run(const ModelPtr& model, const Parameters& parameters, const State&
         input.policy = &*wrapped;
     }
     nb::gil_scoped_release release;
-    return rollout(model, parameters, input, options, potential ? potential->setup(model) : ContactSetup{});
+    ThreadPool pool(threads);
+    return rollout(model, parameters, input, options, potential ? potential->setup(model) : ContactSetup{}, &pool);
 }
 
 std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Parameters>& parameters,
@@ -135,13 +136,15 @@ std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Param
 
 RolloutGradient run_vjp(const Trajectory& trajectory, const std::optional<ConstArray>& dL_dq,
                         const std::optional<ConstArray>& dL_dv, const std::optional<ConstArray>& dL_dpose,
-                        bool allow_unconverged, const nb::object& policy) {
+                        bool allow_unconverged, const nb::object& policy, int threads) {
     const LossPartials partials{rows_of(dL_dq, "dL_dq"), rows_of(dL_dv, "dL_dv"), rows_of(dL_dpose, "dL_dpose", 6)};
     std::optional<PythonPolicy> wrapped;
     if (!policy.is_none()) wrapped.emplace(policy);
     nb::gil_scoped_release release;
-    return rollout_vjp(trajectory, partials,
-                       {.allow_unconverged = allow_unconverged, .policy = wrapped ? &*wrapped : nullptr});
+    ThreadPool pool(threads);
+    return rollout_vjp(
+        trajectory, partials,
+        {.allow_unconverged = allow_unconverged, .policy = wrapped ? &*wrapped : nullptr, .pool = &pool});
 }
 
 using ArrayList = std::optional<std::vector<ConstArray>>;
@@ -260,6 +263,7 @@ void bind_dynamics(nb::module_& m) {
           "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance,
           "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = "standard",
           "script"_a.none() = nb::none(), "policy"_a.none() = nb::none(), "guess"_a.none() = nb::none(),
+          "threads"_a = 1,
           "Simulates len(controls) steps of dt [s] from `state`; controls has shape (steps, num_controls).\n\n"
           "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton "
           "stop [N, N m].\n"
@@ -270,7 +274,8 @@ void bind_dynamics(nb::module_& m) {
           "'ipc-global'; weight and friction are in the parameters.\n"
           "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, "
           "parameters_bar) and optional num_parameters.\n"
-          "guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).");
+          "guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).\n"
+          "threads: body pairs of contact in parallel, same bits for any number.");
     m.def("rollout_batch", &run_batch, "model"_a, "parameters"_a, "states"_a, "controls"_a, nb::kw_only(),
           "dt"_a = StepOptions{}.dt, "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance,
           "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = "standard",
@@ -279,7 +284,7 @@ void bind_dynamics(nb::module_& m) {
           "rollout. guesses: one warm start per rollout. Same bits for any thread count.");
     m.def("rollout_vjp", &run_vjp, "trajectory"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(),
           "dL_dv"_a.none() = nb::none(), "dL_dpose"_a.none() = nb::none(), "allow_unconverged"_a = false,
-          "policy"_a.none() = nb::none(),
+          "policy"_a.none() = nb::none(), "threads"_a = 1,
           "Gradient of a loss from its partials per state: dL_dq, dL_dv of shape (steps + 1, num_dofs), tangent; "
           "dL_dpose of shape\n"
           "(steps + 1, num_bodies, 6): by the position of the body's origin, then by a rotation vector, world axes. "

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the order of the rooms: includes between folders of src/farfield go strictly down in rank.
 
-Inside one room files may include each other, but never in a circle. In contact, the interface files and plane_friction
+Inside one room files may include each other, but never in a circle. In contact, the interface files, pairwise and plane_friction
 are the base; the models above them are siblings that never include each other.
 
     tools/check_includes.py [ROOT]      exit code 1 and one line per offence
@@ -26,7 +26,7 @@ RANKS = {
     "grains": 6,
     "io": 7,
 }
-CONTACT_BASE = {"", "plane_friction"}
+CONTACT_BASE = {"", "pairwise", "plane_friction"}
 CONTACT_SIBLINGS = {"longrange", "polyhedral", "ipc", "softmin"}
 # 2-D grains share nothing with 3-D bodies.
 NEVER = {("grains", "model"), ("grains", "contact"), ("grains", "scene")}

@@ -116,7 +116,7 @@ void project_block(contact::PairBlock& pair) {
 }  // namespace
 
 void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
-                             const contact::ContactDerivatives& contact, ContactScratch& s, Eigen::VectorXd& gradient,
+                             const contact::ContactLinearization& contact, ContactScratch& s, Eigen::VectorXd& gradient,
                              BlockMatrix& hessian) {
     set_paths(model, kinematics, s);
     add_pull_back(model, kinematics, contact.wrench, s.subtree, gradient);
@@ -138,11 +138,11 @@ void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
     }
 }
 
-void project_blocks(contact::ContactDerivatives& contact) {
+void project_blocks(contact::ContactLinearization& contact) {
     for (contact::PairBlock& pair : contact.blocks) project_block(pair);
 }
 
-void apply_blocks(const contact::ContactDerivatives& contact, const std::vector<Vector6d>& twists,
+void apply_blocks(const contact::ContactLinearization& contact, const std::vector<Vector6d>& twists,
                   std::vector<Vector6d>& out) {
     out.assign(twists.size(), Vector6d::Zero());
     for (const contact::PairBlock& pair : contact.blocks) {

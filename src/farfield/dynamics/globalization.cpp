@@ -42,7 +42,7 @@ bool stopped_early(StepSolve& solve) {
 void follow_central_path(StepSolve& solve) {
     const StepContext& context = solve.context;
     Parameters heavy = context.parameters;
-    const StepContext path{context.model, heavy, context.contact, context.filter, context.options};
+    const StepContext path{context.model, heavy, context.contact, context.filter, context.options, context.pool};
     solve.x.q = solve.now.q;
     for (const double factor : kCentralPath) {
         heavy.weight = factor * context.parameters.weight;

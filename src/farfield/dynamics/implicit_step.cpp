@@ -152,7 +152,7 @@ void implicit_step_vjp(const StepContext& context, const State& now, const StepI
     const Model& model = context.model;
     const double dt = context.options.dt;
     const std::size_t count = next_bars.size();
-    s.problem.begin(context, now, input, memory);
+    s.problem.begin(context, now, input, memory, contact::StepMode::Backward);
     s.problem.linearize(next.q);
     StepLinearization& at = s.problem.linearization();
     at.reduce(model.reduction(), nullptr);

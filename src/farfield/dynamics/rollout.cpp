@@ -164,7 +164,7 @@ bool Trajectory::converged() const {
 State Trajectory::state(int step) const { return State{q.row(step).transpose(), v.row(step).transpose()}; }
 
 Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& parameters, const RolloutInput& input,
-                   const StepOptions& options, const ContactSetup& contact) {
+                   const StepOptions& options, const ContactSetup& contact, ThreadPool* pool) {
     if (!model_ptr) fail("rollout: no model");
     const Model& model = *model_ptr;
     validate(options);
@@ -190,8 +190,9 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     t.v.row(0) = now.v.transpose();
 
     const std::unique_ptr<const CollisionFilter> own_filter = filter_of_shapes(model, parameters, contact);
-    const StepContext context{model, t.parameters, contact.potential.get(),
-                              own_filter ? own_filter.get() : contact.filter.get(), options};
+    const StepContext context{
+        model,   t.parameters, contact.potential.get(), own_filter ? own_filter.get() : contact.filter.get(),
+        options, pool};
     StepMemory memory = make_memory(context);
     refuse_intersecting_start(context, now);
     StepScratch scratch;
@@ -262,7 +263,8 @@ std::vector<RolloutGradient> rollout_vjp(const Trajectory& t, std::span<const Lo
         bars[d].q.setZero(model.num_dofs());
         bars[d].v.setZero(model.num_dofs());
     }
-    const StepContext context{model, t.parameters, t.contact.potential.get(), t.contact.filter.get(), t.options};
+    const StepContext context{model,     t.parameters, t.contact.potential.get(), t.contact.filter.get(),
+                              t.options, options.pool};
     StepMemory memory = make_memory(context);
     StepScratch scratch;
     std::vector<StepGradient> step_gradients(count);

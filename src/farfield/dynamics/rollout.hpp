@@ -54,9 +54,10 @@ struct Trajectory {
 };
 
 /// Stops at the first step that does not converge (it is recorded, the rows after it are cut off).
+/// `pool` shares out the body pairs of contact; results do not depend on its size.
 [[nodiscard]] Trajectory rollout(std::shared_ptr<const Model> model, const Parameters& parameters,
                                  const RolloutInput& input, const StepOptions& options,
-                                 const ContactSetup& contact = {});
+                                 const ContactSetup& contact = {}, ThreadPool* pool = nullptr);
 
 /// Independent rollouts, spread over the pool. Results do not depend on its size.
 [[nodiscard]] std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model,
@@ -90,6 +91,7 @@ struct RolloutGradient {
 struct VjpOptions {
     bool allow_unconverged = false;
     const Policy* policy = nullptr;
+    ThreadPool* pool = nullptr;  ///< as of rollout
 };
 [[nodiscard]] RolloutGradient rollout_vjp(const Trajectory& trajectory, const LossPartials& partials,
                                           const VjpOptions& options = {});

@@ -19,7 +19,7 @@ class StepLinearization {
     double noise = 0.0;        ///< rounding error in a difference of energies nearby [J]
     Eigen::VectorXd gradient;  ///< (num_dofs)
     BlockMatrix hessian;       ///< (num_dofs, num_dofs), a block per pair of trees
-    contact::ContactDerivatives contact;
+    contact::ContactLinearization contact;
 
     /// Reduces the system by `reduction`, which must outlive it; `remaining` is r, null when nothing is scripted.
     void reduce(const Reduction& reduction, const Eigen::VectorXd* remaining);

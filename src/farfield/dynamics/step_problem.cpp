@@ -35,7 +35,8 @@ JointStep StepProblem::joint_step() const {
     return JointStep{context_->model, context_->parameters, context_->options, now_, input_.control};
 }
 
-void StepProblem::begin(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory) {
+void StepProblem::begin(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
+                        contact::StepMode mode) {
     context_ = &context;
     memory_ = &memory;
     now_ = now;
@@ -49,8 +50,9 @@ void StepProblem::begin(const StepContext& context, const State& now, const Step
     forward_kinematics(model, context.parameters, now.q, kinematics_now_);
     forward_kinematics(model, context.parameters, q_previous_, kinematics_previous_);
     set_inertia_target(model, context.parameters, kinematics_now_, kinematics_previous_, target_);
-    if (context.contact)
-        context.contact->begin_step(kinematics_now_.poses, context.options.dt, context.parameters, *memory.contact);
+    contact_ = context.contact ? &context.contact->begin_step(kinematics_now_.poses, context.options.dt,
+                                                              context.parameters, *memory.contact, mode)
+                               : nullptr;
     set_noise();
 }
 
@@ -87,9 +89,9 @@ double StepProblem::energy(const VectorXd& q) {
     double value =
         inertia_energy(context_->model, context_->parameters, context_->options.dt, target_, kinematics_.poses) +
         joint_energy(joint_step(), q);
-    if (!context_->contact) return value;
+    if (!contact_) return value;
     ++counts_.energies;
-    return value + context_->contact->energy(kinematics_.poses, context_->parameters, *memory_->contact);
+    return value + contact_->energy(kinematics_.poses);
 }
 
 double StepProblem::linearize(const VectorXd& q) {
@@ -104,10 +106,10 @@ double StepProblem::linearize(const VectorXd& q) {
     at_.noise =
         1e-13 * scale + placement_noise(model, context_->parameters, kinematics_.poses, scale) / context_->options.dt;
     at_.value += joints;
-    if (!context_->contact) return at_.value;
+    if (!contact_) return at_.value;
     ++counts_.linearizations;
     hessian_without_contact_.copy_entries(at_.hessian);
-    context_->contact->derivatives(kinematics_.poses, context_->parameters, *memory_->contact, at_.contact);
+    contact_->linearize(kinematics_.poses, at_.contact);
     at_.value += at_.contact.energy;
     at_.noise += 1e-13 * std::abs(at_.contact.energy);
     if (std::isfinite(at_.contact.energy))
@@ -116,7 +118,7 @@ double StepProblem::linearize(const VectorXd& q) {
 }
 
 void StepProblem::project_contact() {
-    if (!context_->contact) return;
+    if (!contact_) return;
     project_blocks(at_.contact);
     at_.hessian.copy_entries(hessian_without_contact_);
     unused_gradient_.setZero(at_.gradient.size());
@@ -125,7 +127,7 @@ void StepProblem::project_contact() {
 
 NewtonDirection StepProblem::direction(const VectorXd& q, VectorXd& step, StepReport& report) {
     if (!std::isfinite(at_.value) || !at_.gradient.allFinite()) {
-        const bool touching = at_.value > 0.0 && context_->contact;
+        const bool touching = at_.value > 0.0 && contact_;
         return {.failure = touching ? StepStatus::Intersecting : StepStatus::NonFinite};
     }
     const Reduction& reduction = context_->model.reduction();
@@ -147,7 +149,7 @@ NewtonDirection StepProblem::direction(const VectorXd& q, VectorXd& step, StepRe
 }
 
 FreeWay StepProblem::free_way(const VectorXd& step, StepReport& report) {
-    if (!context_->contact) return {};
+    if (!contact_) return {};
     gaps_ = at_.contact.gaps;
     if (gaps_.empty()) {
         for (const contact::PairBlock& pair : at_.contact.blocks) gaps_.push_back(pair.gap);
@@ -197,31 +199,29 @@ void StepProblem::vjp(std::span<const VectorXd> lambdas, std::span<StepProducts>
     const std::size_t count = lambdas.size();
     if (twists_.size() < count) twists_.resize(count);
     if (inertia_vjp_.size() < count) inertia_vjp_.resize(count);
-    if (adjoints_.size() < count) adjoints_.resize(count);
+    if (contact_gradients_.size() < count) contact_gradients_.resize(count);
     for (std::size_t d = 0; d < count; ++d) body_twists(model, kinematics_, lambdas[d], twists_[d]);
     joint_vjp(joint_step(), placed_q_, lambdas, products, gradients);
     inertia_vjp(model, context_->parameters, context_->options.dt, target_, kinematics_.poses, kinematics_now_.poses,
                 kinematics_previous_.poses, {twists_.data(), count}, inertia_vjp_, gradients);
-    if (context_->contact) add_contact_vjp(gradients);
+    if (contact_) add_contact_vjp(gradients);
     for (std::size_t d = 0; d < count; ++d) pull_back(d, products[d], gradients[d]);
 }
 
 void StepProblem::add_contact_vjp(std::span<Parameters> gradients) {
+    contact_->vjp(std::span(twists_).first(gradients.size()), std::span(contact_gradients_).first(gradients.size()));
     for (std::size_t d = 0; d < gradients.size(); ++d) {
-        Adjoint& adjoint = adjoints_[d];
+        const contact::ContactGradient& found = contact_gradients_[d];
         InertiaVjp& wrenches = inertia_vjp_[d];
-        Parameters& gradient = gradients[d];
-        context_->contact->vjp(kinematics_.poses, kinematics_now_.poses, context_->options.dt, context_->parameters,
-                               *memory_->contact, twists_[d], adjoint.contact);
-        apply_blocks(at_.contact, twists_[d], adjoint.applied);
+        apply_blocks(at_.contact, twists_[d], applied_);
         for (std::size_t i = 1; i < kinematics_.poses.size(); ++i) {
-            wrenches.now[i] -= adjoint.contact.previous_wrench[i];
+            wrenches.now[i] -= found.previous_wrench[i];
             wrenches.force[i] += at_.contact.wrench[i].head<3>();
-            wrenches.lambda_force[i] += adjoint.applied[i].head<3>();
+            wrenches.lambda_force[i] += applied_[i].head<3>();
         }
-        gradient.friction -= adjoint.contact.friction;
-        gradient.weight -= adjoint.contact.weight;
-        if (adjoint.contact.hull_vertices.size() > 0) gradient.hull_vertices -= adjoint.contact.hull_vertices;
+        gradients[d].friction -= found.friction;
+        gradients[d].weight -= found.weight;
+        if (found.hull_vertices.size() > 0) gradients[d].hull_vertices -= found.hull_vertices;
     }
 }
 
@@ -229,11 +229,10 @@ void StepProblem::add_contact_vjp(std::span<Parameters> gradients) {
 void StepProblem::pull_back(std::size_t direction, StepProducts& products, Parameters& gradient) {
     const Model& model = context_->model;
     InertiaVjp& wrenches = inertia_vjp_[direction];
-    std::vector<Vector6d>& subtree = adjoints_[direction].subtree;
-    add_pull_back(model, kinematics_now_, wrenches.now, subtree, products.q_now);
-    add_attachment_pull_back(model, kinematics_now_, subtree, gradient);
-    add_pull_back(model, kinematics_previous_, wrenches.previous, subtree, products.q_previous);
-    add_attachment_pull_back(model, kinematics_previous_, subtree, gradient);
+    add_pull_back(model, kinematics_now_, wrenches.now, subtree_, products.q_now);
+    add_attachment_pull_back(model, kinematics_now_, subtree_, gradient);
+    add_pull_back(model, kinematics_previous_, wrenches.previous, subtree_, products.q_previous);
+    add_attachment_pull_back(model, kinematics_previous_, subtree_, gradient);
     // Attachments also act at t+1: a shift `a` of a subtree changes phi by a . (sum lambda_force + sum force x w_parent).
     for (std::size_t i = kinematics_.poses.size() - 1; i > 0; --i) {
         const ModelBody& body = model.bodies()[i];

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "farfield/contact/contact_potential.hpp"
 #include "farfield/dynamics/contact_terms.hpp"
 #include "farfield/dynamics/inertia.hpp"
 #include "farfield/dynamics/joint_terms.hpp"
@@ -20,8 +21,9 @@ namespace farfield {
 /// The problem of the current step, constant from begin() to begin(), and scratch space. Carries no value from one step to the next.
 class StepProblem final : public NewtonProblem {
  public:
-    /// Fixes the start of the step; everything later refers to it. Context and memory must stay.
-    void begin(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory);
+    /// Fixes the start of the step; everything later refers to it. Context and memory must stay. Backward: vjp() will be asked for.
+    void begin(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
+               contact::StepMode mode = contact::StepMode::Forward);
 
     [[nodiscard]] double energy(const Eigen::VectorXd& q) override;
     double linearize(const Eigen::VectorXd& q) override;
@@ -48,16 +50,11 @@ class StepProblem final : public NewtonProblem {
     [[nodiscard]] ContactCounts contact_counts() const { return counts_; }
     void reset_counts() { counts_ = {}; }
 
-    /// Adds the products of every direction at the point of the last linearize().
+    /// Adds the products of every direction at the point of the last linearize(), in a step begun with StepMode::Backward.
     void vjp(std::span<const Eigen::VectorXd> lambdas, std::span<StepProducts> products,
              std::span<Parameters> gradients);
 
  private:
-    struct Adjoint {  ///< of one direction
-        std::vector<Vector6d> applied, subtree;
-        contact::ContactGradient contact;
-    };
-
     [[nodiscard]] JointStep joint_step() const;
     void set_noise();
     void project_contact();
@@ -66,6 +63,7 @@ class StepProblem final : public NewtonProblem {
 
     const StepContext* context_ = nullptr;
     StepMemory* memory_ = nullptr;
+    contact::ContactStep* contact_ = nullptr;  ///< null: no contact
     State now_;
     StepInput input_;
     std::vector<int> trees_;  ///< per degree of freedom
@@ -84,9 +82,10 @@ class StepProblem final : public NewtonProblem {
     std::vector<double> gaps_;  ///< per contact pair
     ContactCounts counts_;
 
-    std::vector<std::vector<Vector6d>> twists_;  ///< per direction
+    std::vector<contact::Twists> twists_;  ///< per direction
     std::vector<InertiaVjp> inertia_vjp_;
-    std::vector<Adjoint> adjoints_;
+    std::vector<contact::ContactGradient> contact_gradients_;
+    std::vector<Vector6d> applied_, subtree_;
 };
 
 }  // namespace farfield

@@ -23,7 +23,7 @@ ContactSetup make_contact_setup(const Model& model, std::shared_ptr<const contac
 }
 
 StepMemory make_memory(const StepContext& context) {
-    return StepMemory{context.contact ? context.contact->make_memory() : nullptr, {}};
+    return StepMemory{context.contact ? context.contact->make_memory(context.pool) : nullptr, {}};
 }
 
 const char* to_string(StepStatus status) {

@@ -68,6 +68,7 @@ struct StepContext {
     const contact::ContactPotential* contact = nullptr;
     const CollisionFilter* filter = nullptr;
     StepOptions options{};
+    ThreadPool* pool = nullptr;  ///< shares out the body pairs of contact; null: one thread
 };
 
 /// What carries over from step to step of one rollout: warm starts. Starts cold.
