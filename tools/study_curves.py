@@ -30,11 +30,13 @@ def curve(run: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def motion(run: Path) -> tuple[np.ndarray, np.ndarray]:
     """Loss summed over all objects, relative to the first, and objects in their region, at every frame."""
-    from farfield.tasks.registry import find_task
-    from farfield.tasks.task import with_options
+    from farfield.experiments.registry import TASKS, find_task
+    from farfield.options import with_options
 
     config = json.loads((run / "config.json").read_text())
     options = config["options"]
+    if options["task"] not in TASKS:
+        raise ValueError(f"{run}: is a run of '{options['task']}', expected one of: {', '.join(TASKS)}")
     task = with_options(find_task(options["task"]), {name: str(value) for name, value in options["set"].items()})
     problem = task.build(config["seed"])
     poses = np.load(run / "arrays.npz")["poses"]

@@ -12,7 +12,7 @@ import pytest
 import farfield
 from command_line import exit_code
 from farfield import cli
-from farfield.runs import RunDir
+from farfield.experiments.runs import RunDir
 from farfield.viewer import load_recording
 from spied_engine import Engine
 

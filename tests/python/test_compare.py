@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import farfield as ff
 from command_line import exit_code
-from farfield.tasks import RecedingHorizon, compare, registry, runner, starts
-from farfield.tasks.compare import Curve
-from farfield.tasks.motion import as_motion, time_to_success
+from farfield.experiments import compare, registry, runner
+from farfield.experiments.compare import Curve
+from farfield.experiments.runner import Setup
+from farfield.experiments.runs import RunDir
+from farfield.optimize import RecedingHorizon, starts
+from farfield.optimize.motion import as_motion, time_to_success
 from farfield.tasks.push import Push
-from farfield.tasks.runner import Setup
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,7 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
-from farfield.tasks import Adam, DirectTargets, Problem, ReachLoss, RecedingHorizon, Task, option
+from farfield.optimize import Adam, DirectTargets, ReachLoss, RecedingHorizon
+from farfield.tasks import Problem, Task, option
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def test_the_plan_of_a_window_is_what_is_left_of_it(shove):
     run = runner.prepare(task, 0, Setup())
     for _ in range(5):  # two frames and half a window
         run.driver.advance()
-    applied, plan = run.driver.inputs()["controls"], run.driver.planned()["controls"]
+    applied, plan = run.driver.inputs().controls, run.driver.planned(lambda inputs: inputs).controls
     assert applied.shape == (2, 1) and plan.shape == (9, 1)
     assert np.array_equal(plan[:2], applied)
     assert np.array_equal(plan[2:7], run.driver.state()["good"])
@@ -195,9 +197,12 @@ def test_mistakes_are_one_line(capsys, monkeypatch, tmp_path, arguments, said):
 def test_draws_are_the_same_for_every_method_and_the_best_is_taken(shove):
     task = registry.find_task(str(shove))()
     problem = task.build(0)
-    draws = starts.draw(problem, 0, 5)
-    assert all(np.array_equal(a, b) for a, b in zip(draws[:3], starts.draw(problem, 0, 3), strict=True))
-    assert not np.array_equal(draws[0], starts.draw(problem, 1, 1)[0])
+    draws = starts.draw(problem.parameterization, problem.sample, 0, 5)
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(draws[:3], starts.draw(problem.parameterization, problem.sample, 0, 3), strict=True)
+    )
+    assert not np.array_equal(draws[0], starts.draw(problem.parameterization, problem.sample, 1, 1)[0])
     chosen = {}
     for name in ("longrange", "ipc", "mujoco-fd"):
         run = runner.prepare(task, 0, Setup(**compare.ENTRIES[name], start="sampled", start_samples=5))
@@ -213,7 +218,7 @@ def test_draws_are_the_same_for_every_method_and_the_best_is_taken(shove):
 
 def test_pushs_random_motions_stay_within_reach():
     problem = Push().build(0)
-    for x in starts.draw(problem, 0, 5):
+    for x in starts.draw(problem.parameterization, problem.sample, 0, 5):
         assert np.array_equal(x[0], problem.model.default_control())
         # straight lines between points of a disc and the rest pose, which is within it, too
         assert np.all(np.linalg.norm(x[:, :2], axis=1) <= 0.7 + 1e-12)
@@ -225,7 +230,7 @@ def test_pushs_random_motions_stay_within_reach():
 def test_sampled_starts_reach_the_driver(name):
     task = registry.find_task(name)(frames=6)
     run = runner.prepare(task, 0, Setup(start="sampled"), draw=False)
-    point = starts.draw(run.problem, 0, 1)[0]
+    point = starts.draw(run.problem.parameterization, run.problem.sample, 0, 1)[0]
     assert point.shape == run.problem.parameterization.initial().shape
     assert not np.array_equal(point, run.problem.parameterization.initial())
     run.objective.parameterization = starts.Started(run.problem.parameterization, point)
@@ -337,7 +342,7 @@ def test_scenes_that_an_engine_refuses_are_a_line_of_the_table(shove, tmp_path, 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x = 1", "defines 0 methods, expected one class that derives from farfield.tasks.Outside"),
+        ("x = 1", "defines 0 methods, expected one class that derives from farfield.engines.Outside"),
         ("1 / 0", "cannot be loaded (ZeroDivisionError: division by zero)"),
     ],
 )
@@ -348,10 +353,44 @@ def test_files_that_are_no_methods_are_refused(capsys, tmp_path, text, said):
     assert said in capsys.readouterr().err
 
 
-def test_an_engine_without_rollout_says_so(tmp_path, shove):
+def test_an_engine_without_rollout_says_so(capsys, tmp_path, shove):
     file = tmp_path / "empty.py"
-    file.write_text("from farfield.tasks import Outside\nclass Empty(Outside): pass\n")
+    file.write_text("from farfield.engines import Outside\nclass Empty(Outside): pass\n")
+    assert exit_code("run", shove, "--method", file, "--out", tmp_path / "out") == 2
+    assert "empty.py: Empty has no rollout" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_engine_that_declares_gradients_needs_them(tmp_path, shove):
+    file = tmp_path / "liar.py"
+    file.write_text(
+        "from farfield.engines import Capabilities, Outside\nfrom farfield.optimize import Motion\nimport numpy as np\n"
+        "class Liar(Outside):\n"
+        "    capabilities = Capabilities(own_contact='none', gradients=True)\n"
+        "    def rollout(self, state, controls):\n"
+        "        rows = [np.tile(each, (len(controls) + 1, 1)) for each in (state.q, state.v)]\n"
+        "        return Motion(self.model, self.parameters, *rows, controls, self.dt)\n"
+    )
     run = runner.prepare(registry.find_task(str(shove))(), 0, Setup(method=str(file)))
-    with pytest.raises(NotImplementedError, match="Empty has no rollout"):
+    with pytest.raises(TypeError, match="Liar declares gradients but has no vjp"):
         run.driver.advance()
-    assert isinstance(run.objective.state, ff.State)
+    with pytest.raises(ValueError, match="engine Liar has no Jacobian"):
+        run.objective.jacobian(run.objective.parameterization.initial(), None)
+
+
+def test_a_run_directory_executes_no_code(capsys, tmp_path, shove):
+    """Its config.json may name a file as the method; only the command line may have it executed."""
+    trace, method = tmp_path / "executed", tmp_path / "stranger.py"
+    method.write_text(f"open({str(trace)!r}, 'w').close()\n{Path(ENGINE).read_text()}")
+    task = registry.find_task(str(shove))()
+    options = Setup(contact="springs", method=str(method)).config(task)
+    folder = RunDir.create(task.name, options=options, seed=0, path=tmp_path / "seed-0")
+    assert exit_code("run", shove, "--resume", "--out", folder.path) == 2
+    assert f"method '{method}', a file that is loaded only when you name it" in capsys.readouterr().err
+    assert exit_code("run", shove, "--resume", "--out", folder.path, "--method", "bundle") == 2
+    assert exit_code("study", shove, "--seeds", 1, "--out", tmp_path) == 2
+    assert "holds a run with other options" in capsys.readouterr().err
+    assert exit_code("view", folder.path, "--html", tmp_path / "x.html") == 2  # nothing recorded
+    assert not trace.exists()
+    assert exit_code("run", shove, "--resume", "--out", folder.path, "--method", method, "--quiet") in (0, 1)
+    assert trace.exists()

@@ -8,7 +8,7 @@ import pytest
 
 import farfield as ff
 from farfield import properties
-from farfield.files import contact_from_description
+from farfield.contact_models import contact_from_description
 from farfield.gradcheck import moved_to_gap
 
 ipctk = pytest.importorskip("ipctk")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import farfield as ff
+from farfield.contact_models import contact_from_description
 from farfield.convex import convex_parts, decompose
-from farfield.files import contact_from_description
 
 DT = 0.01
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import farfield as ff
+from farfield.engines.adjoint import Adjoint
 from farfield.tasks.billiards import MOVED, RADIUS, Billiards, Table, ball_mesh, rack_places
-from farfield.tasks.methods import Adjoint
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,13 @@ import pytest
 
 import farfield as ff
 from command_line import exit_code
-from farfield.runs import RunDir
-from farfield.tasks import Adam, Box, DirectTargets, ReachLoss, RecedingHorizon, registry, runner
-from farfield.tasks.methods import Adjoint
+from farfield.engines.adjoint import Adjoint
+from farfield.experiments import registry, runner
+from farfield.experiments.runs import RunDir
+from farfield.optimize import Adam, Box, DirectTargets, ReachLoss, RecedingHorizon, RolloutInput
+from farfield.optimize.driver import Stuck
+from farfield.options import with_options
 from farfield.tasks.push import Push
-from farfield.tasks.task import Stuck, with_options
 from farfield.viewer import load_recording
 from farfield.viewer.recording import FIELD, FORCES
 
@@ -28,7 +30,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
-from farfield.tasks import Adam, DirectTargets, Problem, ReachLoss, RecedingHorizon, Task, option
+from farfield.optimize import Adam, DirectTargets, ReachLoss, RecedingHorizon
+from farfield.tasks import Problem, Task, option
 
 
 @dataclass(frozen=True)
@@ -185,15 +188,16 @@ def test_a_window_is_shifted_and_ends_when_nothing_is_left_to_gain(rail):
         driver.advance()
     assert driver.frame == 1
     state = driver.state()
-    applied = driver.inputs()["controls"][0, 0]
-    one = objective.roll({"controls": np.array([[applied]]), "q0": state["q"][0], "v0": state["v"][0]}, tolerance=1e-8)
+    applied = driver.inputs().controls[0, 0]
+    start = ff.State(q=state["q"][0], v=state["v"][0])
+    one = objective.roll(RolloutInput(np.array([[applied]]), start), tolerance=1e-8)
     assert np.array_equal(one.q[-1], state["q"][1])
     assert np.array_equal(state["x"][-1], state["x"][-2])  # the last row is repeated
     assert not np.array_equal(state["x"][-2], state["x"][-3])
     objective.loss = ReachLoss(["cart"], [[0.0, 0.0, 0.0]], 10.0)
     row = driver.advance()
     assert row["loss"] == 0.0 and driver.frame == 2
-    assert driver.inputs()["controls"][1, 0] == state["x"][0, 0]
+    assert driver.inputs().controls[1, 0] == state["x"][0, 0]
 
 
 def test_the_first_window_may_have_more_iterations_and_projections_hold(rail):
@@ -204,7 +208,7 @@ def test_the_first_window_may_have_more_iterations_and_projections_hold(rail):
         rows.append(driver.advance())
     assert [row["frame"] for row in rows].count(0) == 6
     assert len(rows) == driver.total
-    assert driver.inputs()["controls"].max() == 0.05
+    assert driver.inputs().controls.max() == 0.05
 
 
 def test_a_rollout_that_fails_sends_the_window_half_the_way_back(rail):
@@ -370,7 +374,7 @@ def test_push_starts_trivially_with_the_rod_in_the_way(seed):
     assert np.linalg.norm(rod - box) < np.linalg.norm(target - box)
     assert not state.v.any()
     coordinates = [poses[model.body("rod"), 0], poses[model.body("rod"), 1], poses[model.body("rod"), 2]]
-    controls = problem.parameterization.decode(problem.parameterization.initial())["controls"]
+    controls = problem.parameterization.decode(problem.parameterization.initial()).controls
     np.testing.assert_allclose(controls[:, :3], np.tile(coordinates, (48, 1)), atol=1e-12)
     np.testing.assert_allclose(controls, np.tile(state.q[:6], (48, 1)), atol=1e-12)
     gap = min(

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from farfield.benchmarks.measure import Check, Timing, result_hash, take_turns
+from farfield.options import option
 from farfield.tasks.clutter import BOX
 from farfield.tasks.gather_bunny import GatherBunny
-from farfield.tasks.task import option
 
 WINDOW, ITERATIONS = 32, 60  # of the paper's frame
 PAPER = {"longrange": 3.89, "ipc": 3.14, "brute": 309.62}  # seconds per frame
@@ -35,7 +35,7 @@ class Options:
 def run(progress, options: Options | None = None) -> dict:
     """Seconds of CPU per step with its gradient and per frame, beside the paper's."""
     import farfield as ff
-    from farfield.commands.arguments import contact_model
+    from farfield.contact_models import contact_model
 
     options = Options() if options is None else options
     task = GatherBunny(shape=options.shape)
@@ -63,7 +63,7 @@ def run(progress, options: Options | None = None) -> dict:
         if not motion.converged:
             raise RuntimeError(f"bench bunnies: a step ended with '{motion.reports[-1].status}'")
         _, partials = problem.loss(motion)
-        return motion, ff.rollout_vjp(motion, dL_dpose=partials)
+        return motion, ff.rollout_vjp(motion, dL_dpose=partials.by_pose)
 
     tick = progress("bunnies", options.repeats + 1)
     peers = {

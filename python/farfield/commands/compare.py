@@ -7,8 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from farfield.commands.arguments import positive_float, positive_int
-from farfield.commands.run import parse_settings
+from farfield.commands.arguments import parse_settings, positive_float, positive_int
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from farfield.runs import dump_json
+    from farfield.output import dump_json
 
     plan = make_plan(args)
     folder = _open(plan, Path(args.out if args.out is not None else f"runs/compare-{plan.task.name}"))
@@ -63,9 +62,9 @@ def make_plan(args: argparse.Namespace):
     """What the command line asks for; mistakes are found here, before anything runs."""
     from dataclasses import replace
 
-    from farfield.tasks import compare
-    from farfield.tasks.registry import find_task
-    from farfield.tasks.task import with_options
+    from farfield.experiments import compare
+    from farfield.experiments.registry import find_task
+    from farfield.options import with_options
 
     task = with_options(find_task(args.task), parse_settings(args.settings))
     starts = _list(args.starts)
@@ -94,7 +93,8 @@ def _list(text: str) -> list[str]:
 
 def _open(plan, path: Path):
     """The folder of the comparison; one that was begun is taken up when task and budget are the same."""
-    from farfield.runs import RunDir, clean_json
+    from farfield.experiments.runs import RunDir
+    from farfield.output import clean_json
 
     fixed = {"task": plan.task.name, "set": plan.task.options(), "budget_seconds": plan.budget}
     fixed |= {"clock": plan.clock}
@@ -110,7 +110,7 @@ def _run_all(plan, folder: Path, *, quiet: bool) -> tuple[list[dict], bool]:
     """Results of all runs, in order, until the end or Ctrl-C."""
     from tqdm import tqdm
 
-    from farfield.tasks import compare
+    from farfield.experiments import compare
 
     results = []
     jobs = plan.jobs()
@@ -136,7 +136,7 @@ def _run_all(plan, folder: Path, *, quiet: bool) -> tuple[list[dict], bool]:
 
 def _write(plan, folder, results: list[dict], complete: bool) -> dict:
     """compare.png, then compare.json, each in one piece."""
-    from farfield.tasks import compare
+    from farfield.experiments import compare
     from farfield.threads import default_threads
 
     figure = folder.file("compare.png")

@@ -6,7 +6,8 @@ from __future__ import annotations
 import argparse
 import math
 
-from farfield.commands.arguments import add_contact_argument, add_output_arguments, contact_model, positive_float
+from farfield.commands.arguments import add_contact_argument, add_output_arguments, positive_float
+from farfield.contact_models import contact_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +25,9 @@ def run(args: argparse.Namespace) -> int:
 
     from tqdm import tqdm
 
+    from farfield.experiments.runs import RunDir
     from farfield.gradcheck import gradcheck
-    from farfield.runs import RunDir, dump_json
+    from farfield.output import dump_json
 
     scene = _scene(args)
     options = {"file": args.file, "body": args.body, "contact": args.contact, "dt": scene["dt"]}
@@ -50,7 +52,7 @@ def _scene(args: argparse.Namespace) -> dict:
     """Model, parameters, contact model, start and time step of a task or a file."""
     import farfield as ff
     from farfield.commands.arguments import start_state
-    from farfield.tasks.registry import TASKS, find_task
+    from farfield.experiments.registry import TASKS, find_task
 
     if args.file in TASKS or args.file.endswith(".py"):
         problem = find_task(args.file)().build(args.seed)
@@ -79,7 +81,7 @@ def plot(report, path) -> None:
     import matplotlib.pyplot as plt
 
     from farfield.gradcheck import TOLERANCE
-    from farfield.runs import atomic_path
+    from farfield.output import atomic_path
 
     figure, (errors, sizes) = plt.subplots(1, 2, figsize=(11, 4.2), constrained_layout=True)
     alone = all(math.isnan(case.gap) for case in report.cases)  # nothing to have a gap to

@@ -12,11 +12,11 @@ from pathlib import Path
 from farfield.commands.arguments import (
     add_contact_argument,
     add_output_arguments,
-    contact_model,
     positive_float,
     positive_int,
     start_state,
 )
+from farfield.contact_models import contact_model
 
 CHUNK = 100  # steps per rollout: the progress bar moves between them; a fixed number, so results do not depend on it
 
@@ -44,7 +44,8 @@ class Motion:
 
 def run(args: argparse.Namespace) -> int:
     import farfield as ff
-    from farfield.runs import RunDir, dump_json
+    from farfield.experiments.runs import RunDir
+    from farfield.output import dump_json
     from farfield.viewer.recording import record, save_recording
     from farfield.viewer.replay import write_replay
 

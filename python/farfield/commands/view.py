@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from farfield.runs import RunDir
+    from farfield.experiments.runs import RunDir
     from farfield.viewer.recording import FIELD, load_recording
 
     folder = RunDir.open(args.run_dir)

@@ -14,14 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
+from farfield.marker import Marker
+from farfield.optimize.losses import ReachLoss
+from farfield.optimize.multistart import Multistart, Round
+from farfield.optimize.optimizers import Adam
+from farfield.optimize.parameterizations import SumOfSines
+from farfield.optimize.projections import Box
+from farfield.options import option
 from farfield.tasks.cube import REST_GAP, add_cube
-from farfield.tasks.losses import ReachLoss
-from farfield.tasks.multistart import Multistart, Round
-from farfield.tasks.optimizers import Adam
-from farfield.tasks.parameterizations import SumOfSines
-from farfield.tasks.projections import Box
-from farfield.tasks.task import Problem, Task, option
-from farfield.viewer.recording import Marker
+from farfield.tasks.task import Problem, Task
 
 BASE_HALF = (0.1, 0.1, 0.04)  # [m]
 UPPER, LOWER, THICK = 0.12, 0.2, 0.015  # lengths and half thickness of the links of a leg [m]

@@ -19,15 +19,16 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.gauss_newton import GaussNewtonOptions
-from farfield.tasks.losses import ReachLoss
-from farfield.tasks.multistart import Attempts, Multistart, Polished, Round, ring
-from farfield.tasks.optimizers import Adam
-from farfield.tasks.parameterizations import InitialState
-from farfield.tasks.projections import Disc, Outside, Sequential
-from farfield.tasks.starts import Started
-from farfield.tasks.task import Problem, Task, option
-from farfield.viewer.recording import Marker
+from farfield.marker import Marker
+from farfield.optimize.gauss_newton import GaussNewtonOptions
+from farfield.optimize.losses import ReachLoss
+from farfield.optimize.multistart import Attempts, Multistart, Polished, Round, ring
+from farfield.optimize.optimizers import Adam
+from farfield.optimize.parameterizations import InitialState
+from farfield.optimize.projections import Disc, Outside, Sequential
+from farfield.optimize.starts import Started
+from farfield.options import option
+from farfield.tasks.task import Problem, Task
 
 RADIUS = 0.1  # of a ball [m]
 ROWS = 5  # of the rack: 15 balls
@@ -141,7 +142,7 @@ class Billiards(Task):
             rounds,
             projection=table.projection(),
         )
-        if not hasattr(objective, "jacobian"):
+        if not objective.capabilities.jacobian:
             return search
         options = GaussNewtonOptions(
             iterations=self.polish, trust=0.5, smallest_trust=5e-3, scale=np.array([0.3, 0.3, 1.0, 1.0])
@@ -189,8 +190,7 @@ class Table:
         shot = InitialState(self.model, self.state, self.controls, positions=self.cue, velocities=self.cue)
         contact = ff.LongRange()
         for _ in range(100):
-            start = shot.decode(self.random_shot(generator))
-            state = ff.State(q=start["q0"], v=start["v0"])
+            state = shot.decode(self.random_shot(generator)).state
             trajectory = ff.rollout(
                 self.model, self.parameters, state, self.controls, dt=self.task.dt, contact=contact, tolerance=1e-6
             )

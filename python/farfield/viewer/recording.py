@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from farfield.runs import atomic_path
+from farfield.marker import Marker
+from farfield.output import atomic_path
 
 FORMAT = 1
 FORCES, FIELD = "contact forces", "long-range force field"  # names of arrows that runs of tasks record
@@ -46,24 +47,6 @@ class HalfSpace:
     body: int
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
     offset: float = 0.0
-
-
-@dataclass(frozen=True)
-class Marker:
-    """A see-through ball, or a flat horizontal disc, in the world, for instance a target: position and radius [m]."""
-
-    name: str
-    position: tuple[float, float, float]
-    radius: float = 0.05
-    rgba: tuple[float, float, float, float] = (0.85, 0.2, 0.3, 0.5)
-    flat: bool = False
-
-    def surface(self) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices [m] and triangles of the disc around its own centre."""
-        angle = np.linspace(0.0, 2.0 * np.pi, 64, endpoint=False)
-        rim = self.radius * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(64)])
-        first = np.arange(64)
-        return np.vstack([rim, np.zeros(3)]), np.column_stack([first, (first + 1) % 64, np.full(64, 64)])
 
 
 @dataclass(frozen=True)

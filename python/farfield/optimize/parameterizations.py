@@ -1,25 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the numbers an optimiser moves to the inputs of a rollout, and back from its gradient.
-
-Each has ``size``, ``initial()``, ``decode(x)`` -> rollout inputs (``controls``, ``q0``, ``v0``) and ``pullback(x, gradient)`` -> dL/dx,
-where gradient is a ``RolloutGradient`` (or anything with ``controls``, ``q0``, ``v0``).
-"""
+"""From the numbers an optimiser moves to the inputs of a rollout, and back from its gradient."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 import farfield as ff
+from farfield.optimize.parameter_vector import flatten, unflatten
+from farfield.optimize.rollout_input import InputGradient, RolloutInput
+
+Gradient = ff.RolloutGradient | InputGradient
 
 
-class DirectTargets:
+class Parameterization(ABC):
+    """What all of them are."""
+
+    moves: ClassVar[frozenset[str]] = frozenset(("controls",))  #: the parts of a `RolloutInput` that depend on x
+    per_step: ClassVar[bool] = False  #: row t of x belongs to step t of the motion
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many numbers."""
+
+    @abstractmethod
+    def initial(self) -> np.ndarray:
+        """The trivial start."""
+
+    @abstractmethod
+    def decode(self, x: np.ndarray) -> RolloutInput:
+        """The inputs of a rollout; what is left out is up to the objective."""
+
+    @abstractmethod
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
+        """dL/dx of the shape of x."""
+
+
+class DirectTargets(Parameterization):
     """Every chosen control of every step is a number of its own: x is (steps, channels).
 
     ``base``: controls of shape (steps, num_controls), the trivial start; what is not in ``channels`` stays as it is there.
     """
+
+    per_step = True
 
     def __init__(self, base: np.ndarray, channels: Sequence[int] | None = None) -> None:
         self.base, self.channels = _controls("DirectTargets", base, channels)
@@ -34,16 +61,16 @@ class DirectTargets:
         """The base controls."""
         return self.base[:, self.channels].copy()
 
-    def decode(self, x: np.ndarray) -> dict[str, np.ndarray]:
+    def decode(self, x: np.ndarray) -> RolloutInput:
         """Controls with x in the chosen channels."""
-        return {"controls": _into(self.base, self.channels, _shaped("DirectTargets", x, self.shape))}
+        return RolloutInput(_into(self.base, self.channels, _shaped("DirectTargets", x, self.shape)))
 
-    def pullback(self, x: np.ndarray, gradient: Any) -> np.ndarray:
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
         """dL/dx of the shape of x."""
         return np.asarray(gradient.controls)[:, self.channels].reshape(np.shape(x))
 
 
-class CubicSpline:
+class CubicSpline(Parameterization):
     """Clamped uniform cubic B-splines in time: x is (knots, channels).
 
     The curve of a channel stays between its smallest and largest knot and starts and ends on the first and last, and every value is a convex
@@ -66,11 +93,11 @@ class CubicSpline:
         """Knots whose curve is nearest to the base controls; exact where those are constant or linear in time."""
         return np.linalg.lstsq(self.matrix, self.base[:, self.channels], rcond=None)[0]
 
-    def decode(self, x: np.ndarray) -> dict[str, np.ndarray]:
+    def decode(self, x: np.ndarray) -> RolloutInput:
         """Controls along the curve."""
-        return {"controls": _into(self.base, self.channels, self.matrix @ _shaped("CubicSpline", x, self.shape))}
+        return RolloutInput(_into(self.base, self.channels, self.matrix @ _shaped("CubicSpline", x, self.shape)))
 
-    def pullback(self, x: np.ndarray, gradient: Any) -> np.ndarray:
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
         """dL/dx of the shape of x."""
         return (self.matrix.T @ np.asarray(gradient.controls)[:, self.channels]).reshape(np.shape(x))
 
@@ -92,7 +119,7 @@ def bspline_matrix(steps: int, knots: int) -> np.ndarray:
     return values
 
 
-class SumOfSines:
+class SumOfSines(Parameterization):
     """base + sum_k a_k sin(2 pi f_k t + phi_k) per channel: x is (channels, waves, 3) of amplitude, frequency [Hz] and phase [rad].
 
     As in [LongRange2026, A.6.2] all three are optimised. t is the time at which a control is applied, step * dt [s].
@@ -139,13 +166,13 @@ class SumOfSines:
     def _angles(self, x: np.ndarray) -> np.ndarray:
         return 2.0 * np.pi * x[..., 1] * self.time[:, None, None] + x[..., 2]
 
-    def decode(self, x: np.ndarray) -> dict[str, np.ndarray]:
+    def decode(self, x: np.ndarray) -> RolloutInput:
         """Controls: base plus waves."""
         x = _shaped("SumOfSines", x, self.shape)
         waves = (x[..., 0] * np.sin(self._angles(x))).sum(axis=2)
-        return {"controls": _into(self.base, self.channels, self.base[:, self.channels] + waves)}
+        return RolloutInput(_into(self.base, self.channels, self.base[:, self.channels] + waves))
 
-    def pullback(self, x: np.ndarray, gradient: Any) -> np.ndarray:
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
         """dL/dx of the shape of x."""
         y = _shaped("SumOfSines", x, self.shape)
         by_control = np.asarray(gradient.controls)[:, self.channels, None]
@@ -155,12 +182,14 @@ class SumOfSines:
         return np.stack([part.sum(axis=0) for part in parts], axis=2).reshape(np.shape(x))
 
 
-class InitialState:
+class InitialState(Parameterization):
     """Chosen coordinates and velocities of the first state: x is (positions then velocities).
 
     ``positions``, ``velocities``: indices of degrees of freedom. A position must be a coordinate that adds (slide, hinge, universal, or
     the place of a free joint, not its rotation), so that x is the coordinate itself [m, rad]. ``controls`` stay as they are.
     """
+
+    moves = frozenset(("state",))
 
     def __init__(
         self,
@@ -192,17 +221,109 @@ class InitialState:
         """The chosen coordinates and velocities of the given state."""
         return np.concatenate([self.q[self._coordinates], self.v[self.velocities]])
 
-    def decode(self, x: np.ndarray) -> dict[str, np.ndarray]:
+    def decode(self, x: np.ndarray) -> RolloutInput:
         """The first state with x in its place, and the controls."""
         x = _shaped("InitialState", x, (self.size,))
         q, v = self.q.copy(), self.v.copy()
         q[self._coordinates], v[self.velocities] = x[: len(self.positions)], x[len(self.positions) :]
-        return {"q0": q, "v0": v, "controls": self.controls.copy()}
+        return RolloutInput(self.controls.copy(), ff.State(q=q, v=v))
 
-    def pullback(self, x: np.ndarray, gradient: Any) -> np.ndarray:
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
         """dL/dx of the shape of x."""
         parts = [np.asarray(gradient.q0)[self.positions], np.asarray(gradient.v0)[self.velocities]]
         return np.concatenate(parts).reshape(np.shape(x))
+
+
+class ParameterSubset(Parameterization):
+    """Chosen entries of the parameters: p[indices] = p0[indices] + E x, with E the identity unless ``directions`` gives it.
+
+    ``indices``: into the vector of `farfield.optimize.parameter_vector`, as its ``indices(parameters, "friction")`` finds them.
+    ``directions``: shape (len(indices), n), for designs that move several entries together. Fields that belong together are moved together
+    by the caller: a mass alone leaves its inertia behind. ``controls`` stay as they are.
+    """
+
+    moves = frozenset(("parameters",))
+
+    def __init__(
+        self,
+        parameters: ff.Parameters,
+        indices: Sequence[int],
+        controls: np.ndarray,
+        *,
+        directions: np.ndarray | None = None,
+    ) -> None:
+        self.parameters, self.controls = parameters.copy(), np.array(controls, dtype=float)
+        self.base = flatten(parameters)
+        self.indices = np.array(indices, dtype=int).ravel()
+        if len(np.unique(self.indices)) != len(self.indices) or not np.all(
+            (0 <= self.indices) & (self.indices < len(self.base))
+        ):
+            raise ValueError(
+                f"ParameterSubset: indices {indices}, expected different ones of 0 to {len(self.base) - 1}"
+            )
+        count = len(self.indices)
+        self.directions = np.eye(count) if directions is None else np.array(directions, dtype=float)
+        if self.directions.ndim != 2 or len(self.directions) != count:
+            raise ValueError(f"ParameterSubset: directions of shape {self.directions.shape}, expected ({count}, n)")
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return self.directions.shape[1]
+
+    def initial(self) -> np.ndarray:
+        """The given parameters."""
+        return np.zeros(self.size)
+
+    def decode(self, x: np.ndarray) -> RolloutInput:
+        """The parameters moved by x, and the controls."""
+        moved = self.base.copy()
+        moved[self.indices] += self.directions @ _shaped("ParameterSubset", x, (self.size,))
+        return RolloutInput(self.controls.copy(), parameters=unflatten(self.parameters, moved))
+
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
+        """dL/dx of the shape of x."""
+        return (self.directions.T @ flatten(gradient.parameters)[self.indices]).reshape(np.shape(x))
+
+
+class Combined(Parameterization):
+    """Several parameterisations side by side, such as controls and a design: x is theirs, flat, one after the other.
+
+    No two may move the same part of the input; what one moves wins over what the others leave as it is.
+    """
+
+    def __init__(self, *parts: Parameterization) -> None:
+        moved = [part for each in parts for part in each.moves]
+        if len(set(moved)) != len(moved):
+            raise ValueError(f"Combined: parts move {', '.join(moved)}, expected every one at most once")
+        self.parts, self.moves = parts, frozenset(moved)
+        self._owner = {name: next(k for k, each in enumerate(parts) if name in each.moves) for name in moved}
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return sum(part.size for part in self.parts)
+
+    def initial(self) -> np.ndarray:
+        """Those of the parts."""
+        return np.concatenate([np.ravel(part.initial()) for part in self.parts])
+
+    def decode(self, x: np.ndarray) -> RolloutInput:
+        """The inputs of all parts in one."""
+        decoded = [part.decode(own) for part, own in zip(self.parts, self._split(x), strict=True)]
+        moved = RolloutInput(**{name: vars(decoded[k])[name] for name, k in self._owner.items()})
+        for each in decoded:
+            moved = moved.over(each)
+        return moved
+
+    def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
+        """dL/dx of the shape of x."""
+        rows = [part.pullback(own, gradient) for part, own in zip(self.parts, self._split(x), strict=True)]
+        return np.concatenate([np.ravel(row) for row in rows]).reshape(np.shape(x))
+
+    def _split(self, x: np.ndarray) -> list[np.ndarray]:
+        x = _shaped("Combined", x, (self.size,))
+        return np.split(x, np.cumsum([part.size for part in self.parts])[:-1])
 
 
 def additive_coordinates(model: ff.Model) -> dict[int, int]:

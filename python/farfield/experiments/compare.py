@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Methods side by side on one task: the same seeds, starts and seconds for each; curves, success rates and one figure.
 
-An entry is a contact model and a way to compute gradients. Every run is a run directory of its own (see `farfield.tasks.runner`), so
+An entry is a contact model and a way to compute gradients. Every run is a run directory of its own (see `farfield.experiments.runner`), so
 that what is complete is never repeated and any motion can be replayed.
 """
 
@@ -15,11 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from farfield.runs import RunDir, clean_json
-from farfield.tasks import runner
-from farfield.tasks.registry import find_method
-from farfield.tasks.runner import Run, Setup
-from farfield.tasks.task import Task, with_options
+import farfield as ff
+from farfield.experiments import runner
+from farfield.experiments.registry import find_method
+from farfield.experiments.runner import Run, Setup
+from farfield.experiments.runs import RunDir
+from farfield.optimize.rollout_input import RolloutInput
+from farfield.options import with_options
+from farfield.output import clean_json
+from farfield.tasks.task import Task
 
 # Name -> contact model and method. A gradient bundle is offered over both kinds of contact; `bundle` is the rival: it has to make up by
 # sampling for contact that ends at a range.
@@ -110,7 +114,7 @@ def _replayed(task: Task, seed: int, folder: RunDir) -> dict[str, Any]:
     """The controls and the start that were found, in long-range contact: does what works in one simulator work in the other?"""
     run = runner.prepare(task, seed, Setup())
     arrays = folder.read_arrays()
-    inputs = {"controls": arrays["controls"], "q0": arrays["q"][0], "v0": arrays["v"][0]}
+    inputs = RolloutInput(arrays["controls"], ff.State(q=arrays["q"][0], v=arrays["v"][0]))
     try:
         motion = run.objective.roll(inputs, tolerance=run.problem.final_tolerance)
     except ValueError as error:
@@ -196,7 +200,7 @@ def plot(path: Path, plan: Plan, curves: Mapping[tuple[str, str], Sequence[Curve
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from farfield.runs import atomic_path
+    from farfield.output import atomic_path
 
     size = (11.0, 3.6 * len(plan.starts) + 0.6)
     figure, panels = plt.subplots(len(plan.starts), 2, figsize=size, squeeze=False, constrained_layout=True)

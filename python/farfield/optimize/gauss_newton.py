@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.objective import Objective
-from farfield.tasks.projections import Projection
+from farfield.optimize.driver import Driver
+from farfield.optimize.objective import Objective
+from farfield.optimize.projections import Projection
+from farfield.optimize.rollout_input import RolloutInput
 
 
 @dataclass
@@ -55,7 +57,7 @@ def damped_step(
     return d * scale
 
 
-class GaussNewton:
+class GaussNewton(Driver):
     """The driver of a Gauss-Newton search from x: one iteration is one batch of candidates. Only better points are accepted.
 
     Ends when ``loss`` is zero, when the trust region vanishes, or after ``options.iterations``. ``objective.loss`` needs ``residuals`` and
@@ -124,7 +126,7 @@ class GaussNewton:
         point = self.x + step.reshape(self.x.shape)
         return point if self.projection is None else self.projection.project(point)
 
-    def inputs(self) -> dict[str, np.ndarray]:
+    def inputs(self) -> RolloutInput:
         """Rollout inputs of the best point."""
         return self.objective.parameterization.decode(self.x)
 

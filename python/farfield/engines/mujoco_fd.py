@@ -3,13 +3,13 @@
 
 With the transition x' = f(x, u) of one integrator step, A = df/dx and B = df/du by finite differences, a loss is carried backwards:
     dL/du += B^T p,    p <- A^T p + dL/dx.
-Controls and loss are the task's; what of the scene is the same and what is not is said in `farfield.tasks.mujoco_scene`.
+Controls and loss are the task's; what of the scene is the same and what is not is said in `farfield.engines.mujoco_scene`.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,10 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.motion import Motion
-from farfield.tasks.mujoco_scene import translate
-from farfield.tasks.outside import InputGradient, Outside
-from farfield.tasks.task import option
+from farfield.engines.mujoco_scene import translate
+from farfield.engines.outside import Outside
+from farfield.optimize.losses import Partials
+from farfield.optimize.motion import Motion
+from farfield.optimize.objective import Capabilities
+from farfield.optimize.rollout_input import InputGradient, RolloutInput
+from farfield.options import option
 from farfield.threads import default_threads
 
 
@@ -38,7 +41,7 @@ class MujocoFd(Outside):
     """A task in MuJoCo. Rollouts of a batch, and the transitions of all their steps, are computed on threads; same bits for any number."""
 
     Options = MujocoOptions
-    own_contact = "mujoco"
+    capabilities = Capabilities(own_contact="mujoco", gradients=True)
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
@@ -56,7 +59,7 @@ class MujocoFd(Outside):
         self._bad = [
             int(k) for k in (kinds.mjWARN_BADQPOS, kinds.mjWARN_BADQVEL, kinds.mjWARN_BADQACC, kinds.mjWARN_BADCTRL)
         ]
-        self._local = threading.local()
+        self._local = _ThreadData(self.peer.model)
         self._threads = self.threads or default_threads()
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
 
@@ -66,19 +69,13 @@ class MujocoFd(Outside):
             return [function(item) for item in items]
         return list(self._pool.map(function, items, chunksize=max(len(items) // (4 * self._threads), 1)))
 
-    def _data(self) -> Any:
-        """MuJoCo's data of this thread."""
-        if not hasattr(self._local, "data"):
-            self._local.data = self._mujoco.MjData(self.peer.model)
-        return self._local.data
-
-    def _rollouts(self, inputs: Sequence[Mapping[str, np.ndarray]]) -> list[Motion]:
+    def _rollouts(self, inputs: Sequence[RolloutInput]) -> list[Motion]:
         self.rollouts += len(inputs)
-        return self._map(lambda each: self.rollout(self._first(each), np.asarray(each["controls"])), inputs)
+        return self._map(lambda each: self.rollout(each.state, np.asarray(each.controls)), inputs)
 
     def rollout(self, state: ff.State, controls: np.ndarray) -> Motion:
         """The motion in MuJoCo; ``extra`` holds everything that the integrator's steps started from."""
-        mujoco, peer, data = self._mujoco, self.peer, self._data()
+        mujoco, peer, data = self._mujoco, self.peer, self._local.data
         peer.set_state(data, state)
         q, v = [np.array(state.q)], [np.array(state.v)]
         before = np.zeros((len(controls), peer.substeps, self._memory_size))
@@ -101,36 +98,41 @@ class MujocoFd(Outside):
         arrays = (np.array(q), np.array(v), np.array(controls)[: len(q) - 1])
         return Motion(self.model, self.parameters, *arrays, self.dt, converged, gap, extra=before)
 
-    def _vjp(self, trajectories: list[Motion], partials: list[np.ndarray]) -> list[InputGradient]:
+    def _vjp(self, trajectories: list[Motion], partials: list[Partials]) -> list[InputGradient]:
         self.gradients += len(trajectories)
         places = [
             (motion.extra[step, part])
-            for motion, by_pose in zip(trajectories, partials, strict=True)
-            for step in range(_last(by_pose))
+            for motion, by in zip(trajectories, partials, strict=True)
+            for step in range(by.last())
             for part in range(self.peer.substeps)
         ]
         transitions = iter(self._map(self._transition, places))
         found = []
-        for motion, by_pose in zip(trajectories, partials, strict=True):
-            own = [next(transitions) for _ in range(_last(by_pose) * self.peer.substeps)]
-            found.append(self._backward(motion, by_pose, own))
+        for motion, by in zip(trajectories, partials, strict=True):
+            own = [next(transitions) for _ in range(by.last() * self.peer.substeps)]
+            found.append(self._backward(motion, by, own))
         return found
 
     def _transition(self, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A and B of one integrator step, by the tangent state (2 nv) and MuJoCo's controls."""
-        mujoco, model, data = self._mujoco, self.peer.model, self._data()
+        mujoco, model, data = self._mujoco, self.peer.model, self._local.data
         mujoco.mj_setState(model, data, before, self._memory_kind)
         by_state, by_control = np.zeros((2 * model.nv, 2 * model.nv)), np.zeros((2 * model.nv, model.nu))
         options = self.options
         mujoco.mjd_transitionFD(model, data, options.epsilon, options.centered, by_state, by_control, None, None)
         return by_state, by_control
 
-    def _backward(self, motion: Motion, by_pose: np.ndarray, transitions: list) -> InputGradient:
+    def _backward(self, motion: Motion, by: Partials, transitions: list) -> InputGradient:
         peer, nv = self.peer, self.peer.model.nv
         controls = np.zeros((motion.num_steps, self.model.num_controls))
         p = np.zeros(2 * nv)
-        for step in range(_last(by_pose), -1, -1):
-            p[:nv] += self._by_position(motion, step, by_pose[step])
+        for step in range(by.last(), -1, -1):
+            if by.by_pose is not None:
+                p[:nv] += self._by_position(motion, step, by.by_pose[step])
+            if by.by_q is not None:
+                p[peer.qvel] += by.by_q[step][peer.dofs]
+            if by.by_v is not None:
+                p[nv + peer.qvel] += by.by_v[step][peer.dofs]
             if step == 0:
                 break
             for part in range(peer.substeps - 1, -1, -1):
@@ -140,12 +142,13 @@ class MujocoFd(Outside):
         q0, v0 = np.zeros(self.model.num_dofs), np.zeros(self.model.num_dofs)
         q0[peer.dofs], v0[peer.dofs] = p[peer.qvel], p[nv:][peer.qvel]
         # Differences do not resolve less than this; what they leave there is rounding, which a normalising optimiser would follow.
-        floor = np.finfo(float).eps / self.options.epsilon * np.abs(by_pose).max()
+        largest = max(np.abs(part).max(initial=0.0) for part in (by.by_pose, by.by_q, by.by_v) if part is not None)
+        floor = np.finfo(float).eps / self.options.epsilon * largest
         return InputGradient(*(np.where(np.abs(part) < floor, 0.0, part) for part in (controls, q0, v0)))
 
     def _by_position(self, motion: Motion, step: int, by_pose: np.ndarray) -> np.ndarray:
         """dL/dq in MuJoCo's tangent from the partials by poses: every body's Jacobian, transposed."""
-        mujoco, model, data = self._mujoco, self.peer.model, self._data()
+        mujoco, model, data = self._mujoco, self.peer.model, self._local.data
         result = np.zeros(model.nv)
         bodies = np.flatnonzero(by_pose.any(axis=1))
         if len(bodies) == 0:
@@ -160,7 +163,10 @@ class MujocoFd(Outside):
         return result
 
 
-def _last(by_pose: np.ndarray) -> int:
-    """The last state that the loss looks at; nothing after it needs a derivative."""
-    looked = np.flatnonzero(by_pose.any(axis=(1, 2)))
-    return int(looked[-1]) if len(looked) else 0
+class _ThreadData(threading.local):
+    """MuJoCo's data of the thread that asks; made when a thread asks first."""
+
+    def __init__(self, model: Any) -> None:
+        import mujoco
+
+        self.data = mujoco.MjData(model)

@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.losses import ReachLoss
-from farfield.tasks.methods import Adjoint
-from farfield.tasks.objective import Evaluation, Objective
+from farfield.optimize.losses import ReachLoss
+from farfield.optimize.objective import Evaluation, Objective
 
 PLAN_ITERATIONS = 100  # of Newton's method; a plan that needs more is given up
 
@@ -47,7 +46,7 @@ class Neighbourhood:
     """Chooses the view of a window: the objects within ``near`` [m] of the straight way from the tool to the active object.
 
     ``places``: state -> (n, 2), where the objects of ``loss`` are; ``tool``: state -> (2,); ``active``: () -> index or None.
-    Without an active object, or when gradients do not come from `Adjoint`, it is the whole scene.
+    Without an active object, or when the engine does not plan in parts of a scene, it is the whole scene.
     """
 
     def __init__(
@@ -78,7 +77,7 @@ class Neighbourhood:
     def view(self, objective: Objective, state: ff.State) -> View:
         """The view of a window that starts at ``state``, with the present weights and limits of the loss."""
         count = len(self.loss.bodies)
-        chosen = self.chosen(state) if type(objective) is Adjoint else tuple(range(count))
+        chosen = self.chosen(state) if objective.capabilities.parts else tuple(range(count))
         if chosen not in self._views:
             whole = len(chosen) == count
             self._views[chosen] = View(objective if whole else self._part(objective, chosen), objective.model)
@@ -88,24 +87,15 @@ class Neighbourhood:
             found.objective.loss.weights, found.objective.loss.limits = self.loss.weights[kept], self.loss.limits[kept]
         return found
 
-    def _part(self, objective: Adjoint, chosen: Sequence[int]) -> Adjoint:
+    def _part(self, objective: Objective, chosen: Sequence[int]) -> Objective:
         loss = self.loss
         left_out = {loss.bodies[k] for k in range(len(loss.bodies)) if k not in chosen}
         model = ff.build_model(without(objective.model.scene, left_out))
         parameters = model.default_parameters()
         parameters.weight = objective.parameters.weight
         kept = list(chosen)
-        return Adjoint(
-            model,
-            parameters,
-            objective.parameterization,
-            ReachLoss([loss.bodies[k] for k in kept], loss.targets[kept], loss.radius, when=loss.when),
-            dt=objective.dt,
-            contact=objective.contact,
-            tolerance=objective.tolerance,
-            max_iterations=PLAN_ITERATIONS,
-            threads=objective.threads,
-        )
+        part = ReachLoss([loss.bodies[k] for k in kept], loss.targets[kept], loss.radius, when=loss.when)
+        return objective.part(model, parameters, part, max_iterations=PLAN_ITERATIONS)
 
 
 def without(scene: ff.Scene, names: set[str]) -> ff.Scene:

@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 
-class Projection(Protocol):
-    """Something with ``project``."""
+class Projection(ABC):
+    """A set with a nearest point."""
 
+    @abstractmethod
     def project(self, x: np.ndarray) -> np.ndarray:
         """The nearest point of the set."""
 
+    def along(self, x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """The gradient at x without what the projection would take away again; sets that do not know leave it as it is."""
+        return gradient
 
-class Box:
+
+class Box(Projection):
     """lower <= x <= upper, coordinate by coordinate; bounds broadcast against x and may be infinite."""
 
     def __init__(self, lower: float | np.ndarray, upper: float | np.ndarray) -> None:
@@ -29,7 +34,7 @@ class Box:
         return np.clip(x, self.lower, self.upper)
 
 
-class Disc:
+class Disc(Projection):
     """|x[axes] - center| <= radius for every row: the reach of a tool around the thing it pushes.
 
     ``axes``: indices along the last axis, two for a disc, more for a ball. ``center`` may be changed between steps.
@@ -44,7 +49,7 @@ class Disc:
         return _onto(x, self, offset, distance, distance > self.radius)
 
 
-class Outside:
+class Outside(Projection):
     """|x[axes] - center| >= radius for every row: keep out of a place that is occupied. The centre itself goes along the first axis."""
 
     def __init__(self, center: Sequence[float], radius: float, axes: Sequence[int]) -> None:
@@ -58,7 +63,7 @@ class Outside:
         return _onto(x, self, offset, np.where(distance > 0.0, distance, 1.0), distance < self.radius)
 
 
-class Approach:
+class Approach(Projection):
     """A disc that is out of reach: row t may be outside of it, by what is left of the way from ``start`` after t + 1 strides.
 
     |x_t[axes] - center| <= max(radius, |start - center| - (t + 1) stride). Coming from far away is then a walk and not a jump.
@@ -93,7 +98,7 @@ class Approach:
         return result
 
 
-class Leash:
+class Leash(Projection):
     """|x_t[axes] - x_(t-1)[axes]| <= stride, with ``start`` before the first row: a largest speed. Rows are shortened one after the other."""
 
     def __init__(self, start: Sequence[float], stride: float, axes: Sequence[int]) -> None:
@@ -112,7 +117,7 @@ class Leash:
         return result
 
 
-class Sequential:
+class Sequential(Projection):
     """One projection after the other; a projection into the intersection where the sets do not compete for coordinates."""
 
     def __init__(self, *sets: Projection) -> None:
@@ -127,8 +132,7 @@ class Sequential:
     def along(self, x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """The gradient without what the sets that know of it would take away again."""
         for each in self.sets:
-            if hasattr(each, "along"):
-                gradient = each.along(x, gradient)
+            gradient = each.along(x, gradient)
         return gradient
 
 

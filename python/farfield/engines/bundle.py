@@ -10,15 +10,18 @@ loss itself, without noise, so that curves of all methods show the same thing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.methods import Adjoint
-from farfield.tasks.objective import Evaluation
-from farfield.tasks.task import option
+from farfield.engines.adjoint import Adjoint
+from farfield.engines.rollouts import roll_batch, roll_one
+from farfield.optimize.objective import Capabilities, Evaluation
+from farfield.optimize.parameterizations import Gradient
+from farfield.optimize.rollout_input import PARTS, InputGradient, RolloutInput
+from farfield.options import option
 
 REDRAWS = 32  # of a start that intersects, until the sample keeps the start without noise
 STREAM = 20_002  # keeps these draws apart from others of the same seed
@@ -36,24 +39,9 @@ class BundleOptions:
     seed: int = option(0, "of the noise", least=0)
 
 
-@dataclass
-class GradientMean:
-    """The average of rollout gradients by what parameterisations read."""
-
-    controls: np.ndarray
-    q0: np.ndarray
-    v0: np.ndarray
-
-    @staticmethod
-    def of(gradients: Sequence[Any]) -> GradientMean:
-        """Of at least one."""
-        return GradientMean(
-            *(np.mean([getattr(g, key) for g in gradients], axis=0) for key in ("controls", "q0", "v0"))
-        )
-
-
 class Bundle(Adjoint):
     """Exact gradients, averaged over neighbours; over any contact model, all samples of all points in one batch on threads.
+    There is no Jacobian: Gauss-Newton would not be a bundle any more.
 
     Noise is fresh for every call of ``evaluate`` and depends on nothing but the options' seed and how many calls came before. A start
     that intersects is drawn again (the noise is then that of a Gaussian cut off where bodies meet), and after 32 tries the sample
@@ -61,16 +49,11 @@ class Bundle(Adjoint):
     """
 
     Options = BundleOptions
-    deterministic = False
+    capabilities = Capabilities(certifies=True, gradients=True, deterministic=False, inputs=PARTS)
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self.calls = self.drawn = self.redrawn = self.unmoved = self.failed = 0
-
-    @property
-    def jacobian(self) -> Any:
-        """There is none: Gauss-Newton would not be a bundle any more."""
-        raise AttributeError("a gradient bundle has no Jacobian")
 
     def evaluate(self, points: Sequence[np.ndarray]) -> list[Evaluation]:
         """Loss and trajectory of every point without noise, and the average gradient; zero where that loss is zero."""
@@ -79,38 +62,37 @@ class Bundle(Adjoint):
             here = Evaluation(np.array(x, dtype=float), float("inf"), None, trajectory)
             results.append(here)
             if trajectory.converged:
-                here.value, by_pose = self.loss(trajectory)
+                here.value, by = self._loss(trajectory)
                 here.gradient = np.zeros(here.x.shape)
-                if by_pose.any():
+                if by.any():
                     pending.append(here)
         count = self.options.samples
         bundles = [self._neighbours(here, k) for k, here in enumerate(pending)]
         self.calls += 1
         gradients = self._gradients(
-            [state for states, _ in bundles for state in states],
-            [controls for _, rows in bundles for controls in rows],
+            [each for bundle in bundles for each in bundle],
             [np.array(here.trajectory.v[1:]) for here in pending for _ in range(count)],
         )
         for k, here in enumerate(pending):
             own = [gradient for gradient in gradients[k * count : (k + 1) * count] if gradient is not None]
-            here.gradient = self.parameterization.pullback(here.x, GradientMean.of(own)) if own else None
+            here.gradient = self.parameterization.pullback(here.x, InputGradient.mean(own)) if own else None
         return results
 
-    def _neighbours(self, here: Evaluation, index: int) -> tuple[list[ff.State], list[np.ndarray]]:
-        """Starts and controls of the samples around a point."""
+    def _neighbours(self, here: Evaluation, index: int) -> list[RolloutInput]:
+        """The inputs of the samples around a point."""
         generator = np.random.default_rng([self.options.seed, STREAM, self.calls, index])
-        inputs = self.parameterization.decode(here.x)
-        q0, v0 = (np.asarray(inputs.get(key, default)) for key, default in (("q0", self.state.q), ("v0", self.state.v)))
-        states, rows = [], []
+        (center,) = self._decoded([here.x])
+        controls = np.asarray(center.controls)
+        samples = []
         for _ in range(self.options.samples):
-            controls = np.asarray(inputs["controls"])
-            rows.append(controls + self.options.width * generator.standard_normal(controls.shape))
-            states.append(self._start(q0, v0, generator))
+            noisy = controls + self.options.width * generator.standard_normal(controls.shape)
+            samples.append(replace(center, controls=noisy, state=self._start(center, generator)))
         self.drawn += self.options.samples
-        return states, rows
+        return samples
 
-    def _start(self, q0: np.ndarray, v0: np.ndarray, generator: np.random.Generator) -> ff.State:
-        """A start near (q0, v0) without intersections. Ties hold and scripted bodies stay: noise is drawn for the unknowns of a step."""
+    def _start(self, center: RolloutInput, generator: np.random.Generator) -> ff.State:
+        """A start near the centre's without intersections. Ties hold and scripted bodies stay: noise is drawn for the unknowns of a step."""
+        q0, v0 = np.asarray(center.state.q), np.asarray(center.state.v)
         freedom = np.asarray(self.model.reduction)
         velocity = v0 + self.options.velocity_width * (freedom @ generator.standard_normal(freedom.shape[1]))
         if self.options.position_width == 0.0:
@@ -118,52 +100,33 @@ class Bundle(Adjoint):
         for _ in range(REDRAWS):
             shift = self.options.position_width * (freedom @ generator.standard_normal(freedom.shape[1]))
             moved = ff.State(q=ff.retract(self.model, q0, shift), v=velocity)
-            if self._free(moved):
+            if self._free(replace(center, state=moved)):
                 return moved
             self.redrawn += 1
         self.unmoved += 1
         return ff.State(q=q0, v=velocity)
 
-    def _free(self, state: ff.State) -> bool:
+    def _free(self, given: RolloutInput) -> bool:
         """No bodies intersect: a rollout of no steps is willing to begin there."""
+        nothing = replace(given, controls=np.zeros((0, self.model.num_controls)), script=None)
         try:
-            ff.rollout(
-                self.model,
-                self.parameters,
-                state,
-                np.zeros((0, self.model.num_controls)),
-                dt=self.dt,
-                contact=self.contact,
-            )
+            roll_one(self.model, nothing, dt=self.dt, contact=self.contact)
         except ValueError as error:
             if "intersect" not in str(error):
                 raise
             return False
         return True
 
-    def _gradients(
-        self, states: list[ff.State], rows: list[np.ndarray], guesses: list[np.ndarray]
-    ) -> list[ff.RolloutGradient | None]:
+    def _gradients(self, samples: list[RolloutInput], guesses: list[np.ndarray]) -> list[Gradient | None]:
         """dL/d inputs of every sample, None where its rollout fails; a sample whose loss is zero has a zero gradient like any other."""
-        if not states:
+        if not samples:
             return []
-        self.rollouts += len(states)
-        trajectories = ff.rollout_batch(
-            self.model,
-            [self.parameters],
-            states,
-            rows,
-            dt=self.dt,
-            contact=self.contact,
-            tolerance=self.tolerance,
-            max_iterations=self.max_iterations,
-            threads=self.threads,
-            guesses=guesses,
-        )
+        self.rollouts += len(samples)
+        trajectories = roll_batch(self.model, samples, guesses=guesses, threads=self.threads, **self._options())
         good = [k for k, each in enumerate(trajectories) if each.converged]
         self.failed += len(trajectories) - len(good)
-        partials = [self.loss(trajectories[k])[1] for k in good]
-        found: list[ff.RolloutGradient | None] = [None] * len(trajectories)
+        partials = [self._loss(trajectories[k])[1] for k in good]
+        found: list[Gradient | None] = [None] * len(trajectories)
         for k, gradient in zip(good, self._vjp([trajectories[k] for k in good], partials), strict=True):
             found[k] = gradient
         return found

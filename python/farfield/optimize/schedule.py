@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.losses import ReachLoss
+from farfield.optimize.losses import ReachLoss
 
 PROGRESS = 0.01  # an object that has come nearer by this much is on its way [m]
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
-from farfield.runs import RunDir, atomic_path
-from farfield.tasks.losses import centers_of_mass
-from farfield.tasks.parameterizations import additive_coordinates
+from farfield.experiments.runs import RunDir
+from farfield.optimize.losses import TargetLoss, centers_of_mass
+from farfield.optimize.parameterizations import additive_coordinates
+from farfield.output import atomic_path
 from farfield.tasks.task import Problem
 from farfield.viewer.recording import FIELD, FORCES, Recording, record, save_recording
 
@@ -119,7 +120,7 @@ def plot_convergence(path, problem: Problem, trajectory: ff.Trajectory, rows: li
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    has_distance = hasattr(problem.loss, "distances")
+    has_distance = isinstance(problem.loss, TargetLoss)
     figure, axes = plt.subplots(
         1, 3 if has_distance else 2, figsize=(14 if has_distance else 10, 4), constrained_layout=True
     )

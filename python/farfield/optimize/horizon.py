@@ -14,20 +14,21 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.motion import Motion
-from farfield.tasks.projections import Projection
-from farfield.tasks.schedule import AllObjects
-from farfield.tasks.task import Stuck
+from farfield.optimize.driver import Driver, Stuck
+from farfield.optimize.motion import Motion
+from farfield.optimize.projections import Projection
+from farfield.optimize.rollout_input import RolloutInput
+from farfield.optimize.schedule import AllObjects
 
 
-class RecedingHorizon:
+class RecedingHorizon(Driver):
     """The driver of tasks whose unknowns are controls per step (`DirectTargets`); its window has as many steps as those.
 
     frames: steps to apply. iterations: optimiser iterations per window at most; first_iterations: of the first window. A window
     ends early when its loss or its whole gradient is zero, as nothing more will change. projection: first state of a window -> the set its unknowns stay in.
     final_tolerance: Newton stop of the steps that are applied [N, N m]. stride: steps applied of each window.
-    schedule: changes what is asked for from window to window (`farfield.tasks.schedule`). focus: plans in a part of the scene
-    (`farfield.tasks.focus`).
+    schedule: changes what is asked for from window to window (`farfield.optimize.schedule`). focus: plans in a part of the scene
+    (`farfield.optimize.focus`).
     """
 
     def __init__(
@@ -46,6 +47,9 @@ class RecedingHorizon:
     ) -> None:
         if not 1 <= stride <= len(objective.parameterization.initial()):
             raise ValueError(f"RecedingHorizon: stride {stride}, expected 1 up to the steps of a window")
+        if not objective.parameterization.per_step:
+            kind = type(objective.parameterization).__name__
+            raise ValueError(f"RecedingHorizon: unknowns by {kind}, expected some of every step, as of DirectTargets")
         self.objective, self.optimizer, self.projection = objective, optimizer, projection
         self.frames, self.iterations = frames, iterations
         self.first_iterations = iterations if first_iterations is None else first_iterations
@@ -84,7 +88,7 @@ class RecedingHorizon:
         }
         self._iteration += 1
         # a gradient that is drawn anew each time may be zero now and not the next time
-        again = not self.objective.deterministic and here.value > 0.0
+        again = not self.objective.capabilities.deterministic and here.value > 0.0
         moving = again or here.gradient is None or bool(here.gradient.any())
         if here.gradient is None:
             self._step_back(here.trajectory)
@@ -112,9 +116,7 @@ class RecedingHorizon:
             self._x = self.optimizer.step(self._x, gradient)
             return
         place = self.projection(self.objective.state)
-        if hasattr(place, "along"):
-            gradient = place.along(self._x, gradient)
-        self._x = place.project(self.optimizer.step(self._x, gradient))
+        self._x = place.project(self.optimizer.step(self._x, place.along(self._x, gradient)))
 
     def _step_back(self, trajectory: ff.Trajectory) -> None:
         """Half the way back to the last controls whose rollout converged."""
@@ -127,11 +129,11 @@ class RecedingHorizon:
         """Take the first steps of the window and move the window on; how many steps."""
         count = min(self.stride, self.frames - self.frame)
         # The last iterate has not been rolled out yet, and what was has met a looser tolerance.
-        plans = [self.objective.parameterization.decode(x)["controls"][:count] for x in (self._x, self._good)]
+        plans = [self.objective.parameterization.decode(x).controls[:count] for x in (self._x, self._good)]
         if self._controls:
             plans.append(np.tile(self._controls[-1], (count, 1)))
         for controls in plans:
-            steps = self.objective.roll({"controls": controls}, tolerance=self.final_tolerance)
+            steps = self.objective.roll(RolloutInput(controls), tolerance=self.final_tolerance)
             if steps.converged:
                 break
         else:
@@ -149,22 +151,25 @@ class RecedingHorizon:
         self.done = self.frame >= self.frames
         return count
 
-    def motion(self) -> Motion:
-        """The steps applied so far, as they were taken: every one converged, from the end of the one before."""
+    def motion(self, roll: Callable[[RolloutInput], Any]) -> Motion:
+        """The steps applied so far, as they were taken: every one converged, from the end of the one before.
+
+        To roll their controls out again in one piece would amplify the last digits where bodies jostle, and end elsewhere.
+        """
         model, parameters = self.objective.model, self.objective.parameters
         states = np.array(self._q), np.array(self._v)
         return Motion(model, parameters, *states, self._applied(), self.objective.dt, True, float(self._min_gap))
 
-    def inputs(self) -> dict[str, np.ndarray]:
+    def inputs(self) -> RolloutInput:
         """The controls applied so far and the state they start from."""
-        return {"controls": self._applied(), "q0": self._q[0], "v0": self._v[0]}
+        return RolloutInput(self._applied(), ff.State(q=self._q[0], v=self._v[0]))
 
-    def planned(self) -> dict[str, np.ndarray]:
+    def planned(self, roll: Callable[[RolloutInput], Any]) -> Any:
         """The whole motion as it stands: the controls applied so far, then the plan of the window, its last row held to the end."""
-        plan = self.objective.parameterization.decode(self._x if self._good is None else self._good)["controls"]
+        plan = self.objective.parameterization.decode(self._x if self._good is None else self._good).controls
         rest = np.concatenate([plan, np.repeat(plan[-1:], max(self.frames - self.frame - len(plan), 0), axis=0)])
         controls = np.concatenate([self._applied(), rest[: self.frames - self.frame]])
-        return {"controls": controls, "q0": self._q[0], "v0": self._v[0]}
+        return roll(RolloutInput(controls, ff.State(q=self._q[0], v=self._v[0])))
 
     def _applied(self) -> np.ndarray:
         return np.array(self._controls).reshape(self.frame, self.objective.model.num_controls)

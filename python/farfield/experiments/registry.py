@@ -6,10 +6,12 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import importlib.util
+import inspect
 import sys
 from pathlib import Path
 from typing import Any
 
+from farfield.engines.engine import Engine
 from farfield.tasks.task import Task
 
 # Name -> module and class. A file of one's own needs no entry: `farfield run path/to/task.py`.
@@ -22,17 +24,17 @@ TASKS = {
     "ant-push": "farfield.tasks.ant_push:AntPush",
 }
 
-# Name -> class with the interface of farfield.tasks.methods.Adjoint: same arguments, simulate, evaluate and roll. An engine or a method
+# Name -> farfield.engines.Engine. An engine or a method
 # of one's own needs no entry: `farfield run TASK --method path/to/engine.py`.
 METHODS = {
-    "adjoint": "farfield.tasks.methods:Adjoint",
-    "bundle": "farfield.tasks.bundle:Bundle",
-    "mujoco-fd": "farfield.tasks.mujoco_fd:MujocoFd",
+    "adjoint": "farfield.engines.adjoint:Adjoint",
+    "bundle": "farfield.engines.bundle:Bundle",
+    "mujoco-fd": "farfield.engines.mujoco_fd:MujocoFd",
 }
 
 
 def find_task(name: str) -> type[Task]:
-    """The task of this name, or the one that a Python file defines."""
+    """The task of this name, or the one that a Python file defines. A file is executed: names come from the user, never from a file."""
     if name in TASKS:
         kind = _load(TASKS[name])
         kind.name = name
@@ -42,8 +44,8 @@ def find_task(name: str) -> type[Task]:
     raise ValueError(f"task '{name}' is unknown, expected one of: {', '.join(TASKS)}, or the path of a .py file")
 
 
-def find_method(name: str) -> Any:
-    """The class that computes gradients by this method, or the one that a Python file defines."""
+def find_method(name: str) -> type[Engine]:
+    """The class that computes gradients by this method, or the one that a Python file defines, which is executed as in `find_task`."""
     if name in METHODS:
         return _load(METHODS[name])
     if name.endswith(".py"):
@@ -63,18 +65,22 @@ def _from_file(path: Path) -> type[Task]:
             f"{path}: defines {len(kinds)} tasks, expected one dataclass that derives from farfield.tasks.Task"
         )
     kinds[0].name = kinds[0].name or path.stem
-    return kinds[0]
+    return _complete(path, kinds[0])
 
 
 def _method_from_file(path: Path) -> Any:
-    from farfield.tasks.objective import Objective
-
-    kinds = _classes(path, "method", Objective)
+    kinds = _classes(path, "method", Engine)
     if len(kinds) != 1:
         raise ValueError(
-            f"{path}: defines {len(kinds)} methods, expected one class that derives from farfield.tasks.Outside"
+            f"{path}: defines {len(kinds)} methods, expected one class that derives from farfield.engines.Outside"
         )
-    return kinds[0]
+    return _complete(path, kinds[0])
+
+
+def _complete(path: Path, kind: type) -> Any:
+    if inspect.isabstract(kind):
+        raise ValueError(f"{path}: {kind.__name__} has no {', '.join(sorted(kind.__abstractmethods__))}")
+    return kind
 
 
 def _classes(path: Path, what: str, base: type) -> list[type]:

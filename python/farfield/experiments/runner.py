@@ -15,14 +15,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from farfield.runs import RunDir, clean_json
-from farfield.tasks.registry import find_method
-from farfield.tasks.starts import START_SAMPLES, Started, best_sample
-from farfield.tasks.task import Driver, Problem, Stuck, Task, with_options
+from farfield.contact_models import contact_model
+from farfield.experiments.registry import METHODS, find_method
+from farfield.experiments.runs import RunDir
+from farfield.optimize.driver import Driver, Stuck
+from farfield.optimize.starts import START_SAMPLES, Started, best_sample
+from farfield.options import with_options
+from farfield.output import clean_json
+from farfield.tasks.task import Problem, Task
 
 CHECKPOINT_SECONDS = 10.0
 CHECKPOINT = "checkpoint.npz"
@@ -87,9 +92,18 @@ def start(task: Task, *, seed: int, out=None, **setup: Any) -> Run:
     return run
 
 
-def resume(task: Task, folder: RunDir) -> Run:
-    """The run of a directory where its checkpoint left it; from the beginning when it has none."""
+def resume(task: Task, folder: RunDir, *, method: str | None = None) -> Run:
+    """The run of a directory where its checkpoint left it; from the beginning when it has none.
+
+    ``method``: the one that the user named. A directory says how it was run, but never which file is executed now: a method that is not
+    built in has to be named again.
+    """
     setup = Setup.of(folder.config["options"])
+    if setup.method not in METHODS and setup.method != method:
+        raise ValueError(
+            f"{folder.path}: was run with method '{setup.method}', a file that is loaded only when you name it: "
+            f"add --method {setup.method} if you trust it"
+        )
     known = folder.file(CHECKPOINT).is_file()
     run = prepare(task, folder.config["seed"], setup, draw=not known)
     run.folder = folder
@@ -106,7 +120,7 @@ def resume(task: Task, folder: RunDir) -> Run:
 def complete_setup(**fields: Any) -> Setup:
     """A setup with the contact that its method has, also when that is the method's own."""
     setup = Setup(**fields)
-    own = find_method(setup.method).own_contact
+    own = find_method(setup.method).capabilities.own_contact
     return setup if own is None else replace(setup, contact=own)
 
 
@@ -121,20 +135,18 @@ def find_or_start(task: Task, seed: int, setup: Setup, path) -> tuple[Run | None
         result = json.loads(known.file("result.json").read_text(encoding="utf-8"))
         if result["complete"]:
             return None, result
-    return resume(task, known), None
+    return resume(task, known, method=setup.method), None
 
 
 def prepare(task: Task, seed: int, setup: Setup, *, draw: bool = True) -> Run:
     """The task with its objective and driver, in no directory yet. ``draw``: False leaves a sampled start to a checkpoint."""
-    from farfield.commands.arguments import contact_model
-
     if setup.start not in ("trivial", "sampled"):
         raise ValueError(f"start '{setup.start}', expected trivial or sampled")
     problem = task.build(seed)
     kind = find_method(setup.method)
     setup = complete_setup(**vars(setup))
     contact = None
-    if kind.own_contact is None:
+    if kind.capabilities.own_contact is None:
         contact = contact_model(setup.contact, **problem.contact_options.get(setup.contact, {}))
     objective = kind(
         problem.model,
@@ -152,7 +164,7 @@ def prepare(task: Task, seed: int, setup: Setup, *, draw: bool = True) -> Run:
     if setup.start == "sampled":
         first = problem.parameterization.initial()
         if draw:
-            first = best_sample(problem, objective, seed, setup.start_samples)
+            first = best_sample(objective, problem.sample, seed, setup.start_samples)
         objective.parameterization = Started(problem.parameterization, first)
     run = Run(task, seed, setup, None, problem, objective, problem.driver(objective))
     run.seconds, run.cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
@@ -214,22 +226,17 @@ def save_checkpoint(run: Run) -> None:
 def finish(run: Run) -> dict:
     """Judge the motion, and write arrays, recording, replay, picture and result.json.
 
-    A driver that has applied its steps one by one has the motion; to roll its controls out again in one piece would amplify the last
-    digits where bodies jostle, and end elsewhere. Others have inputs, which are rolled out here.
     A run that was cut off is judged by the motion it had planned until then. Methods that cannot certify are judged without.
     """
-    from farfield.tasks.pictures import write_pictures
+    from farfield.experiments.pictures import write_pictures
 
-    if run.cut_off and hasattr(run.driver, "planned"):
-        trajectory = run.objective.roll(run.driver.planned(), tolerance=run.problem.final_tolerance)
-    elif hasattr(run.driver, "motion"):
-        trajectory = run.driver.motion()
-    else:
-        trajectory = run.objective.roll(run.driver.inputs(), tolerance=run.problem.final_tolerance)
+    roll = partial(run.objective.roll, tolerance=run.problem.final_tolerance)
+    trajectory = run.driver.planned(roll) if run.cut_off else run.driver.motion(roll)
     rows = run.folder.read_metrics()
     losses = [row["loss"] for row in rows if row.get("loss") is not None]
-    certified = run.objective.certifies and bool(trajectory.converged) and trajectory.min_gap > 0.0
-    sound = certified if run.objective.certifies else bool(trajectory.converged)
+    certifies = run.objective.capabilities.certifies
+    certified = certifies and bool(trajectory.converged) and trajectory.min_gap > 0.0
+    sound = certified if certifies else bool(trajectory.converged)
     result = {
         "task": run.task.name,
         "contact": run.setup.contact,
@@ -286,7 +293,7 @@ def _progress(run: Run, quiet: bool) -> Iterator:
     from tqdm import tqdm
 
     begun, first = time.perf_counter(), run.steps
-    frames = getattr(run.driver, "frames", None)
+    frames = run.driver.frames
     total = run.driver.total if frames is None else frames
     done = run.iterations if frames is None else run.driver.frame
     unit = "it" if frames is None else "frame"

@@ -4,7 +4,7 @@
 The same: bodies, masses, joints with their reference, damping, armature and springs, drives and motors, gravity, which bodies may
 meet, friction coefficients (a pair takes the larger in both). Different by nature: contact is MuJoCo's soft contact with its default
 solver parameters; meshes collide as their convex hulls; joint limits and ties are soft constraints; drives are integrated by
-``implicitfast``, not by a fully implicit step.
+``implicitfast``, not by a fully implicit step. A field of the parameters that was changed and is not carried over is refused by name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
+from farfield.optimize.parameter_vector import FIELDS
 
+HONOURED = {"moments", "attachment", "kp", "kd", "damping", "armature", "stiffness", "gravity", "friction"}
+NOT_ASKED_FOR = {"weight"}  # of our contact models; MuJoCo has contact of its own
 LARGEST_TIME_STEP = 0.01  # of MuJoCo's integrator [s]; longer frames are cut into equal parts
 SOLVER_TOLERANCE = 1e-12  # MuJoCo's default is 1e-8
 PAIR_FRICTION = (
@@ -65,6 +68,7 @@ def translate(model: ff.Model, parameters: ff.Parameters, *, dt: float, substeps
     """MuJoCo's counterpart of a model. ``substeps`` per frame of dt; 0: as many as keep its time step at 0.01 s or below."""
     import mujoco
 
+    refuse_changed(model, parameters)
     scene = model.scene
     parts = substeps if substeps > 0 else max(int(np.ceil(dt / LARGEST_TIME_STEP - 1e-9)), 1)
     spec = mujoco.MjSpec()
@@ -90,6 +94,18 @@ def translate(model: ff.Model, parameters: ff.Parameters, *, dt: float, substeps
     except ValueError as error:
         raise ValueError(f"MuJoCo cannot compile scene '{scene.name}': {' '.join(str(error).split())}") from error
     return _correspondence(mujoco, compiled, model, parameters, control, parts)
+
+
+def refuse_changed(model: ff.Model, parameters: ff.Parameters) -> None:
+    """ValueError when a field differs from the model's that this translation does not carry over, such as the vertices of hulls."""
+    built = model.default_parameters()
+    for field in FIELDS:
+        if field in HONOURED | NOT_ASKED_FOR or np.array_equal(getattr(parameters, field), getattr(built, field)):
+            continue
+        raise ValueError(
+            f"MuJoCo's copy of scene '{model.scene.name}': parameters.{field} was changed, which it does not honour; "
+            f"expected the values that the model was built with, or a model built with the new ones"
+        )
 
 
 def _add_bodies(mujoco: Any, spec: Any, model: ff.Model, parameters: ff.Parameters) -> None:

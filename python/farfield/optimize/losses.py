@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -26,7 +29,62 @@ def centers_of_mass(trajectory: ff.Trajectory, bodies: Sequence[int]) -> tuple[n
     return poses[..., :3] + arms, arms
 
 
-class ReachLoss:
+@dataclass(frozen=True)
+class Partials:
+    """Partial derivatives of a loss by what it reads of a motion; None: it does not depend on it.
+
+    by_pose: shape (steps + 1, num_bodies, 6), by the position of each body's origin, then by a rotation vector in world axes.
+    by_q, by_v: shape (steps + 1, num_dofs), tangent. by_parameters: at a fixed motion, field of `farfield.Parameters` -> array of its shape.
+    """
+
+    by_pose: np.ndarray | None = None
+    by_q: np.ndarray | None = None
+    by_v: np.ndarray | None = None
+    by_parameters: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def any(self) -> bool:
+        """One of them is not zero."""
+        parts = (self.by_pose, self.by_q, self.by_v, *self.by_parameters.values())
+        return any(part is not None and bool(np.any(part)) for part in parts)
+
+    def last(self) -> int:
+        """The last state that the loss looks at; nothing after it needs a derivative."""
+        rows = [
+            part.reshape(len(part), -1).any(axis=1) for part in (self.by_pose, self.by_q, self.by_v) if part is not None
+        ]
+        return max((int(np.flatnonzero(row)[-1]) for row in rows if row.any()), default=0)
+
+
+class Loss(Protocol):
+    """What a driver brings down: a function of a trajectory, with its partials."""
+
+    def __call__(self, trajectory: ff.Trajectory) -> tuple[float, Partials]:
+        """The value, and the partials at it."""
+
+
+class TargetLoss(ABC):
+    """A loss of bodies that have places to go to; ``bodies``: names or indices."""
+
+    bodies: list[int | str]
+
+    @abstractmethod
+    def distances(self, trajectory: ff.Trajectory) -> np.ndarray:
+        """Distance of every target body to its target at every state [m], shape (steps + 1, n)."""
+
+
+class ResidualLoss(ABC):
+    """A loss with residuals that Gauss-Newton brings to zero."""
+
+    @abstractmethod
+    def residuals(self, trajectory: ff.Trajectory) -> np.ndarray:
+        """The residuals, flat."""
+
+    @abstractmethod
+    def residual_partials(self, trajectory: ff.Trajectory) -> list[Partials]:
+        """The partials of every residual."""
+
+
+class ReachLoss(TargetLoss, ResidualLoss):
     """sum_i w_i ReLU(|x_i - x*_i|^2 - radius^2) over target bodies, x_i their centres of mass [LongRange2026, A.6.2].
 
     ``bodies``: names or indices. ``targets``: shape (n, 3), or (n, 2) when only the horizontal place counts.
@@ -60,8 +118,8 @@ class ReachLoss:
             len(self.bodies), self.radius
         )  #: radius of every body in the loss; a schedule may widen it [m]
 
-    def __call__(self, trajectory: ff.Trajectory) -> tuple[float, np.ndarray]:
-        """The loss, and dL/dpose of shape (steps + 1, num_bodies, 6)."""
+    def __call__(self, trajectory: ff.Trajectory) -> tuple[float, Partials]:
+        """The loss, and its partials by poses and by mass moments."""
         index, offset, arms = self._offsets(trajectory)
         excess = (offset**2).sum(axis=2) - self.limits**2
         active = np.where(excess > 0.0, self.weights, 0.0)
@@ -70,7 +128,7 @@ class ReachLoss:
         else:
             active[:-1] = 0.0
         value = float((active * excess).sum())
-        return value, self._poses(trajectory, index, 2.0 * active[..., None] * offset, arms)
+        return value, self._partials(trajectory, index, 2.0 * active[..., None] * offset, arms)
 
     def distances(self, trajectory: ff.Trajectory) -> np.ndarray:
         """Distance of every target body to its target at every state [m], shape (steps + 1, n)."""
@@ -85,8 +143,8 @@ class ReachLoss:
         offset = self._offsets(trajectory)[1][-1]
         return (np.sqrt(self.weights)[:, None] * self._shrink(offset)[0] * offset).reshape(-1)
 
-    def residual_partials(self, trajectory: ff.Trajectory) -> list[np.ndarray]:
-        """dr/dpose of every residual, each of shape (steps + 1, num_bodies, 6)."""
+    def residual_partials(self, trajectory: ff.Trajectory) -> list[Partials]:
+        """The partials of every residual."""
         index, offset, arms = self._offsets(trajectory)
         last = offset[-1]
         share, slope = self._shrink(last)
@@ -97,7 +155,7 @@ class ReachLoss:
             by_center[axis] += share[k, 0]
             direction = np.zeros(offset.shape)
             direction[-1, k] = np.sqrt(self.weights[k]) * by_center
-            partials.append(self._poses(trajectory, index, direction, arms))
+            partials.append(self._partials(trajectory, index, direction, arms))
         return partials
 
     def _shrink(self, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -113,12 +171,21 @@ class ReachLoss:
         return index, centers[..., : self.targets.shape[1]] - self.targets, arms
 
     @staticmethod
-    def _poses(trajectory: ff.Trajectory, index: list[int], by_center: np.ndarray, arms: np.ndarray) -> np.ndarray:
-        """dL/dpose from dL/dx_i. A rotation w about the origin moves the centre by w x arm, so it gets arm x dL/dx."""
+    def _partials(trajectory: ff.Trajectory, index: list[int], by_center: np.ndarray, arms: np.ndarray) -> Partials:
+        """From dL/dx_i. A rotation w about the origin moves the centre by w x arm, so it gets arm x dL/dx.
+
+        With mass m and first moments h the arm is R h / m, so dL/dh = R^T dL/dx / m and dL/dm = -(dL/dh . h) / m.
+        """
         force = np.zeros(arms.shape)
         force[..., : by_center.shape[2]] = by_center
-        partials = np.zeros((arms.shape[0], trajectory.model.num_bodies, 6))
+        by_pose = np.zeros((arms.shape[0], trajectory.model.num_bodies, 6))
+        by_moments = np.zeros((trajectory.model.num_bodies, 10))
+        moments = np.asarray(trajectory.parameters.moments)
+        turns = trajectory.poses()[:, :, 3:] * [1.0, -1.0, -1.0, -1.0]  # from the world into the body
         for k, body in enumerate(index):  # a body may be listed twice
-            partials[:, body, :3] += force[:, k]
-            partials[:, body, 3:] += np.cross(arms[:, k], force[:, k])
-        return partials
+            by_pose[:, body, :3] += force[:, k]
+            by_pose[:, body, 3:] += np.cross(arms[:, k], force[:, k])
+            by_first = rotate(turns[:, body], force[:, k]).sum(axis=0) / moments[body, 0]
+            by_moments[body, 1:4] += by_first
+            by_moments[body, 0] -= by_first @ moments[body, 1:4] / moments[body, 0]
+        return Partials(by_pose, by_parameters={"moments": by_moments})

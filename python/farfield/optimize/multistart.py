@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from farfield.tasks.gauss_newton import GaussNewton, GaussNewtonOptions
-from farfield.tasks.objective import Evaluation, Objective
-from farfield.tasks.projections import Projection
+from farfield.optimize.driver import Driver
+from farfield.optimize.gauss_newton import GaussNewton, GaussNewtonOptions
+from farfield.optimize.objective import Evaluation, Objective
+from farfield.optimize.projections import Projection
+from farfield.optimize.rollout_input import RolloutInput
 
 
 def ring(center: Sequence[float], radius: float, count: int, *, phase: float = 0.0) -> np.ndarray:
@@ -49,7 +51,7 @@ class Start:
         return (self.best_value, self.index)
 
 
-class Multistart:
+class Multistart(Driver):
     """The driver of a search from several starts, each with an optimiser of its own. Ends with the first iterate of loss zero.
 
     One start and one round are a plain descent that keeps its best iterate; a first round of one iteration picks the best of samples.
@@ -134,7 +136,7 @@ class Multistart:
         if self.projection is not None:
             start.x = self.projection.project(start.x)
 
-    def inputs(self) -> dict[str, np.ndarray]:
+    def inputs(self) -> RolloutInput:
         """Rollout inputs of the best iterate of all."""
         return self.objective.parameterization.decode(self.ranking[0].best_x)
 
@@ -157,7 +159,7 @@ class Multistart:
             start.optimizer.restore(part(own, "optimizer."))
 
 
-class Polished:
+class Polished(Driver):
     """The driver that lets a multi-start search end in Gauss-Newton from its ``count`` best starts, one after the other."""
 
     def __init__(self, search: Multistart, options: GaussNewtonOptions, *, count: int = 2) -> None:
@@ -200,7 +202,7 @@ class Polished:
     def _begin(self, start: Start) -> GaussNewton:
         return GaussNewton(self.search.objective, start.best_x, self.options, projection=self.search.projection)
 
-    def inputs(self) -> dict[str, np.ndarray]:
+    def inputs(self) -> RolloutInput:
         """Rollout inputs of the best point of all."""
         return self.search.inputs()
 
@@ -223,7 +225,7 @@ class Polished:
             self._polish.restore(part(state, "polish."))
 
 
-class Attempts:
+class Attempts(Driver):
     """The driver that makes several searches, one after the other, until one arrives; the best of all counts."""
 
     def __init__(self, searches: Sequence[Multistart | Polished]) -> None:
@@ -247,7 +249,7 @@ class Attempts:
         attempt, search = next((k, search) for k, search in enumerate(self.searches) if not search.done)
         return search.advance() | {"loss": self.best_value, "attempt": attempt}
 
-    def inputs(self) -> dict[str, np.ndarray]:
+    def inputs(self) -> RolloutInput:
         """Rollout inputs of the best point of all."""
         return min(self.searches, key=lambda search: search.best_value).inputs()
 
