@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
+from farfield import _core
 from farfield.output import atomic_path
 from farfield.tensor_file import read_tensors, write_tensors
 
@@ -71,7 +72,7 @@ def save_motion(path: str | PathLike[str], motion: ff.Trajectory | Motion) -> No
         ff.save_trajectory(path, motion)
         return
     start = np.zeros((0, motion.model.num_controls))
-    empty = ff.rollout(motion.model, motion.parameters, motion.state(0), start, dt=motion.dt, contact=None)
+    empty = _core.rollout(motion.model, motion.parameters, motion.state(0), start, dt=motion.dt, contact=None)
     with atomic_path(Path(path)) as temporary:
         ff.save_trajectory(temporary, empty)
         tensors, metadata = read_tensors(temporary)
