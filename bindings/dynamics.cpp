@@ -59,8 +59,10 @@ class PythonPolicy : public Policy {
     int num_parameters_ = 0;
 };
 
-StepOptions step_options(double dt, double tolerance, int max_iterations, const std::string& pd_convention) {
-    StepOptions options{.dt = dt, .tolerance = tolerance, .max_iterations = max_iterations};
+StepOptions step_options(const ModelPtr& model, std::optional<double> dt, double tolerance, int max_iterations,
+                         const std::string& pd_convention) {
+    StepOptions options{
+        .dt = dt.value_or(model->default_dt()), .tolerance = tolerance, .max_iterations = max_iterations};
     if (pd_convention == "paper") {
         options.pd_convention = PdConvention::Paper;
     } else if (pd_convention != "standard") {
@@ -96,10 +98,10 @@ nb::object poses_of(const Trajectory& t) {
 }
 
 Trajectory run(const ModelPtr& model, const Parameters& parameters, const State& state, const RowMatrix& controls,
-               double dt, const ContactArgument& contact, double tolerance, int max_iterations,
+               std::optional<double> dt, const ContactArgument& contact, double tolerance, int max_iterations,
                const std::string& pd_convention, const std::optional<RowMatrix>& script, const nb::object& policy,
-               const std::optional<RowMatrix>& guess) {
-    const StepOptions options = step_options(dt, tolerance, max_iterations, pd_convention);
+               const std::optional<RowMatrix>& guess, int threads) {
+    const StepOptions options = step_options(model, dt, tolerance, max_iterations, pd_convention);
     const ContactPtr potential = contact_of(contact);
     RolloutInput input{.state0 = state, .controls = controls};
     if (script) input.script = *script;
@@ -110,15 +112,16 @@ Trajectory run(const ModelPtr& model, const Parameters& parameters, const State&
         input.policy = &*wrapped;
     }
     nb::gil_scoped_release release;
-    return rollout(model, parameters, input, options, potential ? potential->setup(model) : ContactSetup{});
+    ThreadPool pool(threads);
+    return rollout(model, parameters, input, options, potential ? potential->setup(model) : ContactSetup{}, &pool);
 }
 
 std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Parameters>& parameters,
-                                  const std::vector<State>& states, const std::vector<RowMatrix>& controls, double dt,
-                                  const ContactArgument& contact, double tolerance, int max_iterations,
-                                  const std::string& pd_convention, std::optional<int> threads,
+                                  const std::vector<State>& states, const std::vector<RowMatrix>& controls,
+                                  std::optional<double> dt, const ContactArgument& contact, double tolerance,
+                                  int max_iterations, const std::string& pd_convention, std::optional<int> threads,
                                   const std::optional<std::vector<RowMatrix>>& guesses) {
-    const StepOptions options = step_options(dt, tolerance, max_iterations, pd_convention);
+    const StepOptions options = step_options(model, dt, tolerance, max_iterations, pd_convention);
     const ContactPtr potential = contact_of(contact);
     if (controls.size() != states.size())
         fail("rollout_batch: ", controls.size(), " control sequences for ", states.size(), " states");
@@ -135,13 +138,15 @@ std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Param
 
 RolloutGradient run_vjp(const Trajectory& trajectory, const std::optional<ConstArray>& dL_dq,
                         const std::optional<ConstArray>& dL_dv, const std::optional<ConstArray>& dL_dpose,
-                        bool allow_unconverged, const nb::object& policy) {
+                        bool allow_unconverged, const nb::object& policy, int threads) {
     const LossPartials partials{rows_of(dL_dq, "dL_dq"), rows_of(dL_dv, "dL_dv"), rows_of(dL_dpose, "dL_dpose", 6)};
     std::optional<PythonPolicy> wrapped;
     if (!policy.is_none()) wrapped.emplace(policy);
     nb::gil_scoped_release release;
-    return rollout_vjp(trajectory, partials,
-                       {.allow_unconverged = allow_unconverged, .policy = wrapped ? &*wrapped : nullptr});
+    ThreadPool pool(threads);
+    return rollout_vjp(
+        trajectory, partials,
+        {.allow_unconverged = allow_unconverged, .policy = wrapped ? &*wrapped : nullptr, .pool = &pool});
 }
 
 using ArrayList = std::optional<std::vector<ConstArray>>;
@@ -256,30 +261,33 @@ void bind_dynamics(nb::module_& m) {
         .def_ro("parameters", &RolloutGradient::parameters, "Same layout as Parameters.")
         .def_ro("policy", &RolloutGradient::policy, "By the policy's own numbers.");
 
-    m.def("rollout", &run, "model"_a, "parameters"_a, "state"_a, "controls"_a, nb::kw_only(), "dt"_a = StepOptions{}.dt,
-          "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance,
-          "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = "standard",
-          "script"_a.none() = nb::none(), "policy"_a.none() = nb::none(), "guess"_a.none() = nb::none(),
-          "Simulates len(controls) steps of dt [s] from `state`; controls has shape (steps, num_controls).\n\n"
-          "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton "
-          "stop [N, N m].\n"
-          "script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when "
-          "absent.\n"
-          "contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', "
-          "'polyhedral', 'ipc' or\n"
-          "'ipc-global'; weight and friction are in the parameters.\n"
-          "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, "
-          "parameters_bar) and optional num_parameters.\n"
-          "guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).");
+    m.def(
+        "rollout", &run, "model"_a, "parameters"_a, "state"_a, "controls"_a, nb::kw_only(), "dt"_a.none() = nb::none(),
+        "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance,
+        "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = "standard",
+        "script"_a.none() = nb::none(), "policy"_a.none() = nb::none(), "guess"_a.none() = nb::none(), "threads"_a = 1,
+        "Simulates len(controls) steps of dt [s] (default: model.default_dt) from `state`; controls has shape (steps, "
+        "num_controls).\n\n"
+        "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton "
+        "stop [N, N m].\n"
+        "script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when "
+        "absent.\n"
+        "contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', "
+        "'polyhedral', 'ipc' or\n"
+        "'ipc-global'; weight and friction are in the parameters.\n"
+        "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, "
+        "parameters_bar) and optional num_parameters.\n"
+        "guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).\n"
+        "threads: body pairs of contact in parallel, same bits for any number.");
     m.def("rollout_batch", &run_batch, "model"_a, "parameters"_a, "states"_a, "controls"_a, nb::kw_only(),
-          "dt"_a = StepOptions{}.dt, "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance,
+          "dt"_a.none() = nb::none(), "contact"_a.none() = nb::none(), "tolerance"_a = StepOptions{}.tolerance,
           "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = "standard",
           "threads"_a.none() = nb::none(), "guesses"_a.none() = nb::none(),
           "Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per "
           "rollout. guesses: one warm start per rollout. Same bits for any thread count.");
     m.def("rollout_vjp", &run_vjp, "trajectory"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(),
           "dL_dv"_a.none() = nb::none(), "dL_dpose"_a.none() = nb::none(), "allow_unconverged"_a = false,
-          "policy"_a.none() = nb::none(),
+          "policy"_a.none() = nb::none(), "threads"_a = 1,
           "Gradient of a loss from its partials per state: dL_dq, dL_dv of shape (steps + 1, num_dofs), tangent; "
           "dL_dpose of shape\n"
           "(steps + 1, num_bodies, 6): by the position of the body's origin, then by a rotation vector, world axes. "

@@ -15,7 +15,7 @@ from farfield._core import (
     Body,
     BodyMotion,
     ClosestPoints,
-    ContactDerivatives,
+    ContactLinearization,
     ContactModel,
     Drawable,
     FileError,
@@ -27,6 +27,7 @@ from farfield._core import (
     LongRange,
     Model,
     Moments,
+    ParameterField,
     Parameters,
     Polyhedral,
     Range,
@@ -50,6 +51,8 @@ from farfield._core import (
     load_state,
     model_from_bytes,
     model_to_bytes,
+    parameter_mask,
+    parameter_names,
     retract,
     rollout,
     rollout_batch,
@@ -69,7 +72,7 @@ __all__ = [
     "Body",
     "BodyMotion",
     "ClosestPoints",
-    "ContactDerivatives",
+    "ContactLinearization",
     "ContactModel",
     "Drawable",
     "FileError",
@@ -81,6 +84,7 @@ __all__ = [
     "LongRange",
     "Model",
     "Moments",
+    "ParameterField",
     "Parameters",
     "Polyhedral",
     "Range",
@@ -108,6 +112,8 @@ __all__ = [
     "load_trajectory",
     "model_from_bytes",
     "model_to_bytes",
+    "parameter_mask",
+    "parameter_names",
     "retract",
     "rollout",
     "rollout_batch",
@@ -123,7 +129,8 @@ __all__ = [
 def load(path: str | PathLike[str], **options: Any) -> tuple[Model, Parameters]:
     """A robot file (MJCF or URDF) as a model and its parameters.
 
-    What could not be carried over is listed in ``model.warnings``; what would change forces or constraints is an error.
+    What could not be carried over is listed in ``model.warnings``, bodies that may not meet in ``model.excluded_pairs``; what would
+    change forces or constraints is an error. A time step that the file states is ``model.default_dt``, the ``dt`` of rollouts that name none.
     Options are those of :func:`farfield.importers.import_file`.
     """
     from farfield.importers import import_file

@@ -184,7 +184,14 @@ TEST_CASE("rollout vjp refuses an unconverged trajectory, and says where") {
     CHECK(t.reports.back().status == StepStatus::MaxIterations);
     CHECK_THROWS_WITH_AS((void)rollout_vjp(t, LossPartials{}), doctest::Contains("step 0: max_iterations"),
                          std::invalid_argument);
-    CHECK_NOTHROW((void)rollout_vjp(t, LossPartials{}, {.allow_unconverged = true}));
+    const RowMatrix ones = RowMatrix::Ones(t.q.rows(), t.model->num_dofs());
+    CHECK_NOTHROW((void)rollout_vjp(t, {.dL_dq = view(ones)}, {.allow_unconverged = true}));
+}
+
+TEST_CASE("rollout vjp refuses to differentiate nothing") {
+    const Experiment e(testing::zoo(1), 1, 2);
+    CHECK_THROWS_WITH_AS((void)rollout_vjp(e.run(), LossPartials{}), doctest::Contains("no partials of the loss"),
+                         std::invalid_argument);
 }
 
 TEST_CASE("rollout batches have the same bits for 1, 2 and 4 threads [threads]") {
