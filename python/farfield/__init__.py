@@ -19,6 +19,7 @@ from farfield._core import (
     ContactModel,
     Drawable,
     FileError,
+    FilterOptions,
     Ipc,
     IpcGlobal,
     Joint,
@@ -27,6 +28,7 @@ from farfield._core import (
     LongRange,
     Model,
     Moments,
+    ParameterField,
     Parameters,
     Polyhedral,
     Range,
@@ -35,6 +37,8 @@ from farfield._core import (
     Shape,
     ShapeType,
     State,
+    StepJacobian,
+    StepOptions,
     StepReport,
     Tie,
     Trajectory,
@@ -50,11 +54,14 @@ from farfield._core import (
     load_state,
     model_from_bytes,
     model_to_bytes,
+    parameter_mask,
+    parameter_names,
     retract,
     rollout,
     rollout_batch,
     rollout_vjp,
     rollout_vjp_batch,
+    step_jacobian,
     save_model,
     save_state,
     save_trajectory,
@@ -73,6 +80,7 @@ __all__ = [
     "ContactModel",
     "Drawable",
     "FileError",
+    "FilterOptions",
     "Ipc",
     "IpcGlobal",
     "Joint",
@@ -81,6 +89,7 @@ __all__ = [
     "LongRange",
     "Model",
     "Moments",
+    "ParameterField",
     "Parameters",
     "Polyhedral",
     "Range",
@@ -89,6 +98,8 @@ __all__ = [
     "Shape",
     "ShapeType",
     "State",
+    "StepJacobian",
+    "StepOptions",
     "StepReport",
     "Tie",
     "Trajectory",
@@ -108,11 +119,14 @@ __all__ = [
     "load_trajectory",
     "model_from_bytes",
     "model_to_bytes",
+    "parameter_mask",
+    "parameter_names",
     "retract",
     "rollout",
     "rollout_batch",
     "rollout_vjp",
     "rollout_vjp_batch",
+    "step_jacobian",
     "save_model",
     "save_state",
     "save_trajectory",
@@ -123,7 +137,8 @@ __all__ = [
 def load(path: str | PathLike[str], **options: Any) -> tuple[Model, Parameters]:
     """A robot file (MJCF or URDF) as a model and its parameters.
 
-    What could not be carried over is listed in ``model.warnings``; what would change forces or constraints is an error.
+    What could not be carried over is listed in ``model.warnings``, bodies that may not meet in ``model.excluded_pairs``; what would
+    change forces or constraints is an error. A time step that the file states is ``model.default_dt``, the ``dt`` of rollouts that name none.
     Options are those of :func:`farfield.importers.import_file`.
     """
     from farfield.importers import import_file

@@ -9,8 +9,6 @@ import pytest
 
 import farfield
 
-PARAMETERS = "moments attachment kp kd damping armature stiffness gravity friction weight hull_vertices".split()
-
 
 @pytest.fixture(scope="module")
 def model():
@@ -55,8 +53,8 @@ def trajectory(model, parameters):
 
 
 def assert_same_parameters(a, b):
-    for name in PARAMETERS:
-        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+    for field in a.fields():
+        assert np.array_equal(getattr(a, field.name), getattr(b, field.name)), field.name
 
 
 def assert_same_model(a, b):

@@ -16,6 +16,7 @@ from farfield.commands.arguments import (
     positive_int,
     start_state,
 )
+from farfield.commands.inspect import exclusion_lines, time_step
 from farfield.contact_models import contact_model
 
 CHUNK = 100  # steps per rollout: the progress bar moves between them; a fixed number, so results do not depend on it
@@ -24,7 +25,7 @@ CHUNK = 100  # steps per rollout: the progress bar moves between them; a fixed n
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="MJCF or URDF file")
     parser.add_argument("--steps", type=positive_int, default=200, metavar="N", help="time steps (default: 200)")
-    parser.add_argument("--dt", type=positive_float, default=0.01, metavar="S", help="time step (default: 0.01 s)")
+    parser.add_argument("--dt", type=positive_float, metavar="S", help="time step (default: the file's, or 0.01 s)")
     parser.add_argument("--key", metavar="NAME", help="keyframe to start from (default: the file's own pose)")
     add_contact_argument(parser, default="none")
     add_output_arguments(parser)
@@ -53,8 +54,12 @@ def run(args: argparse.Namespace) -> int:
     if not Path(args.file).is_file():
         raise ValueError(f"{args.file}: no such file")
     model, parameters = ff.load(args.file)
+    dt = args.dt or model.default_dt
     for warning in model.warnings:
         print(f"warning: {warning}", file=sys.stderr)
+    if not args.quiet:
+        for line in exclusion_lines(model.excluded_pairs):
+            print(f"no contact: {line}", file=sys.stderr)
     if contact is None and model.contact_pairs:
         print(
             "warning: contact is off, bodies pass through each other; turn it on with --contact longrange",
@@ -62,22 +67,23 @@ def run(args: argparse.Namespace) -> int:
         )
     state, control = start_state(model, args.key)
     name = Path(args.file).stem
-    folder = RunDir.create(f"simulate-{name}", options=_options(args), path=args.out)
+    folder = RunDir.create(f"simulate-{name}", options={**_options(args), "dt": dt}, path=args.out)
 
     started = time.perf_counter()
-    motion = roll(model, parameters, state, control, args.steps, dt=args.dt, contact=contact, quiet=args.quiet)
+    motion = roll(model, parameters, state, control, args.steps, dt=dt, contact=contact, quiet=args.quiet)
     seconds = time.perf_counter() - started
 
-    recording = record(model, motion.poses, dt=args.dt)
+    recording = record(model, motion.poses, dt=dt)
     folder.write_arrays({"q": motion.q, "v": motion.v, "poses": motion.poses})
     save_recording(folder.file("recording.npz"), recording)
     write_replay(folder.file("replay.html"), recording, title=name)
-    result = summary(model, motion, seconds, with_contact=contact is not None)
+    result = summary(model, motion, seconds, dt=dt, with_contact=contact is not None)
     folder.write_json("result.json", result)
     if args.json:
         print(dump_json(result))
     if not args.quiet:
-        _print_summary(args.file, result, motion, args.dt, folder)
+        origin = f"{dt:g} s" if args.dt else time_step(dt, stated=model.scene.dt is not None)
+        _print_summary(args.file, result, motion, origin, folder)
     if motion.interrupted:
         raise KeyboardInterrupt
     return 0 if motion.converged else 1
@@ -121,29 +127,31 @@ def roll(model, parameters, state, control, steps: int, *, dt: float, contact=No
     return Motion(np.concatenate(q), np.concatenate(v), np.concatenate(poses), reports, converged, interrupted)
 
 
-def summary(model, motion: Motion, seconds: float, *, with_contact: bool) -> dict:
-    """The JSON result: steps, converged, seconds, min_gap [m], detours and the final pose of every body."""
+def summary(model, motion: Motion, seconds: float, *, dt: float, with_contact: bool) -> dict:
+    """The JSON result: steps, dt [s], converged, seconds, min_gap [m], detours, pairs left out of contact and the final pose of every body."""
     final = motion.poses[-1]
     return {
         "steps": len(motion.poses) - 1,
+        "dt": dt,
         "converged": motion.converged,
         "seconds": seconds,
         "min_gap": min(report.min_gap for report in motion.reports) if with_contact else None,
         "detours": sum(report.detour for report in motion.reports),
+        "excluded_pairs": model.excluded_pairs,
         "final": {
             name: {"pos": final[body, :3], "quat": final[body, 3:]} for body, name in enumerate(model.body_names)
         },
     }
 
 
-def _print_summary(file: str, result: dict, motion: Motion, dt: float, folder) -> None:
+def _print_summary(file: str, result: dict, motion: Motion, dt: str, folder) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(title=f"simulate {file}", show_header=False, title_justify="left")
     last = motion.reports[-1]
     status = "converged" if motion.converged else f"stopped at step {len(motion.reports)}: {last.status}"
-    table.add_row("motion", f"{result['steps']} steps of {dt:g} s, {status}")
+    table.add_row("motion", f"{result['steps']} steps of {dt}, {status}")
     table.add_row("speed", f"{result['steps'] / max(result['seconds'], 1e-9):,.0f} steps/s, {result['seconds']:.3g} s")
     table.add_row("Newton iterations", f"{sum(report.iterations for report in motion.reports)}")
     table.add_row("largest residual", f"{max(report.residual for report in motion.reports):.2e}")

@@ -84,22 +84,14 @@ std::unique_ptr<const CollisionFilter> filter_of_shapes(const Model& model, cons
 }
 
 void require_partials(const Model& model, const Parameters& partials) {
-    const Parameters& p = model.default_parameters();
-    const auto field = [](const auto& values, const auto& like, const char* name) {
-        require(values, like.rows(), like.cols(), "rollout_vjp: dL_dparameters", name);
-    };
-    field(partials.moments, p.moments, "moments");
-    field(partials.attachment, p.attachment, "attachment");
-    field(partials.kp, p.kp, "kp");
-    field(partials.kd, p.kd, "kd");
-    field(partials.damping, p.damping, "damping");
-    field(partials.armature, p.armature, "armature");
-    field(partials.stiffness, p.stiffness, "stiffness");
-    field(partials.gravity, p.gravity, "gravity");
-    field(partials.friction, p.friction, "friction");
-    field(partials.hull_vertices, p.hull_vertices, "hull_vertices");
-    if (!std::isfinite(partials.weight))
-        fail("rollout_vjp: dL_dparameters: weight ", partials.weight, ", expected a finite number");
+    const Parameters& like = model.default_parameters();
+    visit_fields(partials, [&](const auto& field, const auto& values) {
+        const auto found = entries(values), expected = entries(like.*field.member);
+        if (found.size() != expected.size())
+            fail("rollout_vjp: dL_dparameters: ", field.name, " has ", found.size(), " entries, expected ",
+                 expected.size());
+        if (!found.allFinite()) fail("rollout_vjp: dL_dparameters: ", field.name, " is not finite");
+    });
 }
 
 bool given(const ConstRows& rows) { return rows.rows() > 0 || rows.cols() > 0; }

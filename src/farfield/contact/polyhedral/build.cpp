@@ -8,7 +8,7 @@
 #include "farfield/contact/polyhedral/polyhedral.hpp"
 #include "farfield/geometry/convex_hull.hpp"
 #include "farfield/geometry/gjk.hpp"
-#include "farfield/model/contact_filter.hpp"
+#include "farfield/model/contact_pairs.hpp"
 #include "farfield/model/kinematics.hpp"
 #include "farfield/scene/shape_surface.hpp"
 
