@@ -36,8 +36,11 @@ void choose_start(StepSolve& solve) {
     NewtonIterate& x = solve.x;
     const VectorXd& guess = solve.input.guess;
     x.set(solve.now.q);
-    if (!solve.context.contact) {  // nothing to run into
-        solve.problem.ahead(guess.size() ? guess : solve.now.v, x.step);
+    if (!solve.context.contact) {  // nothing to run into; smooth motion changes its velocity as it did before
+        const VectorXd& change = solve.memory.velocity_change;
+        x.scaled = guess.size() ? guess : solve.now.v;
+        if (!guess.size() && change.size()) x.scaled += change;
+        solve.problem.ahead(x.scaled, x.step);
         solve.problem.move(solve.now.q, x.step, x.q);
     } else if (solve.context.filter && !solve.problem.scripted()) {
         if (!guess.size() || !start_from(solve, guess)) start_from(solve, solve.now.v);
@@ -121,6 +124,7 @@ StepReport finish(StepSolve& solve, State& next) {
     next.q = solve.x.q;
     difference(context.model, solve.now.q, next.q, next.v);
     next.v /= context.options.dt;
+    if (!context.contact) solve.memory.velocity_change = next.v - solve.now.v;
     const Poses& poses = solve.problem.place(next.q).poses;
     report.kinetic = kinetic_energy(context.model, context.parameters, context.options.dt,
                                     solve.problem.kinematics_now().poses, poses);

@@ -84,9 +84,13 @@ std::unique_ptr<const CollisionFilter> filter_of_shapes(const Model& model, cons
 }
 
 void require_partials(const Model& model, const Parameters& partials) {
+    const Parameters& like = model.default_parameters();
     visit_fields(partials, [&](const auto& field, const auto& values) {
-        const auto given = entries(values), like = entries(model.default_parameters().*field.member);
-        require(given.transpose(), 1, like.size(), "rollout_vjp: dL_dparameters", field.name);
+        const auto found = entries(values), expected = entries(like.*field.member);
+        if (found.size() != expected.size())
+            fail("rollout_vjp: dL_dparameters: ", field.name, " has ", found.size(), " entries, expected ",
+                 expected.size());
+        if (!found.allFinite()) fail("rollout_vjp: dL_dparameters: ", field.name, " is not finite");
     });
 }
 

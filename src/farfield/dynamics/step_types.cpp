@@ -26,6 +26,37 @@ StepMemory make_memory(const StepContext& context) {
     return StepMemory{context.contact ? context.contact->make_memory(context.pool) : nullptr, {}};
 }
 
+std::vector<double> StepMemory::save() const {
+    std::vector<double> values;
+    const auto add = [&](const auto& part) {
+        values.push_back(static_cast<double>(part.size()));
+        values.insert(values.end(), part.begin(), part.end());
+    };
+    add(contact ? contact->save() : std::vector<double>{});
+    add(filter.save());
+    add(velocity_change);
+    return values;
+}
+
+void StepMemory::restore(const std::vector<double>& values) {
+    std::size_t at = 0;
+    const auto take = [&] {
+        const double left = static_cast<double>(values.size()) - static_cast<double>(at) - 1.0;
+        if (!(left >= 0.0) || !(values[at] >= 0.0 && values[at] <= left) || values[at] != std::floor(values[at]))
+            fail("step memory: ", values.size(), " numbers that are not those of a memory");
+        const auto count = static_cast<std::size_t>(values[at]);
+        const auto first = values.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+        at += count + 1;
+        return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(count));
+    };
+    const std::vector<double> of_contact = take(), of_filter = take(), change = take();
+    if (at != values.size() || (!contact && !of_contact.empty()))
+        fail("step memory: ", values.size(), " numbers that are not those of this scene");
+    if (contact) contact->restore(of_contact);
+    filter.restore(of_filter);
+    velocity_change = Eigen::Map<const Eigen::VectorXd>(change.data(), static_cast<Eigen::Index>(change.size()));
+}
+
 const char* to_string(StepStatus status) {
     switch (status) {
         case StepStatus::Converged:

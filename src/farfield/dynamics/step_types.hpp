@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "farfield/contact/contact_potential.hpp"
 #include "farfield/dynamics/collision_filter.hpp"
@@ -71,15 +72,21 @@ struct StepContext {
     ThreadPool* pool = nullptr;  ///< shares out the body pairs of contact; null: one thread
 };
 
-/// What carries over from step to step of one rollout: warm starts. Starts cold.
+/// What carries over from step to step of one rollout: warm starts. Starts cold, and is saved with a simulation.
 struct StepMemory {
     std::unique_ptr<contact::ContactMemory> contact;
     FilterMemory filter;
+    Eigen::VectorXd velocity_change{};  ///< of the last step, where the next one expects the same; empty: none yet
+
+    /// A rollout that goes on from a state with the memory it had there has the bits of one that never stopped.
+    [[nodiscard]] std::vector<double> save() const;
+    void restore(const std::vector<double>& values);  ///< throws on numbers of another scene
 };
 [[nodiscard]] StepMemory make_memory(const StepContext& context);
 
 /// What drives one step: controls, and the next coordinates (7 each) of the kinematic bodies.
-/// `guess`: velocity at the end of the step from which Newton's method starts when the way there is free; empty: that at its start.
+/// `guess`: velocity at the end of the step from which Newton's method starts when the way there is free; empty: that at its start or,
+/// without contact, that to which the last change of velocity leads.
 struct StepInput {
     Eigen::VectorXd control;
     Eigen::VectorXd script;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kTrajectoryFormat = "farfield.trajectory";
 constexpr const char* kStateFormat = "farfield.state";
-constexpr int kVersion = 3;  // 2: detours; 3: time steps of scenes, calls of the contact model
+constexpr int kVersion = 3;  // 2: detours; 3: scenes may state a time step, reports count calls of contact
 
 using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 
