@@ -912,6 +912,178 @@ def difference(model: Model, start: Annotated[NDArray[numpy.float64], dict(shape
     The tangent vector from start to end: retract(start, difference(start, end)) = end.
     """
 
+def mass_matrix(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+    """
+    Mass matrix in joint coordinates with armature, shape (num_dofs, num_dofs) [kg m^2, kg m, kg]: kinetic energy is 1/2 v . M v.
+    """
+
+def body_jacobian(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], body: int, point: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+    """
+    Velocity by v of a point fixed to a body, shape (6, num_dofs): linear, then angular, in world axes. point: in the frame of the body, shape (3,) [m]; absent: its origin.
+    """
+
+class InverseDynamicsDerivatives:
+    """Jacobians of tau, shape (num_dofs, num_dofs) each, rows: tau."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By the tangent of q (see retract)."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By v."""
+
+    @property
+    def a(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By a: the mass matrix."""
+
+class InverseDynamicsGradient:
+    """Gradient of tau_bar . tau."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By the tangent of q, shape (num_dofs,)."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By v, shape (num_dofs,)."""
+
+    @property
+    def a(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By a, shape (num_dofs,)."""
+
+    @property
+    def wrenches(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')]:
+        """By the wrenches on the bodies, shape (num_bodies, 6)."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """By moments, attachment, gravity and armature; the rest 0."""
+
+def bias_force(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    Coriolis, centrifugal, gyroscopic and gravity forces c(q, v), shape (num_dofs,) [N m or N]: M a + c = tau.
+    """
+
+def inverse_dynamics(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    Generalised forces tau, shape (num_dofs,) [N m or N], under which the model accelerates by a [rad/s^2, m/s^2]: tau = M a + c - sum of J^T wrench. Springs, damping, ties and actuators are not in it. wrenches: forces on the bodies from outside, shape (num_bodies, 6): force [N] and torque [N m] in world axes at each body's origin.
+    """
+
+def inverse_dynamics_derivatives(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None) -> InverseDynamicsDerivatives:
+    """
+    Exact Jacobians of inverse_dynamics. By the wrench on a body: -body_jacobian(...).T.
+    """
+
+def inverse_dynamics_vjp(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], tau_bar: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None) -> InverseDynamicsGradient:
+    """
+    Gradient of tau_bar . inverse_dynamics(...), at the cost of a few of its evaluations.
+    """
+
+class ForwardDynamicsDerivatives:
+    """Jacobians of a, rows: a."""
+
+    @property
+    def acceleration(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """The accelerations themselves, shape (num_dofs,)."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By the tangent of q, shape (num_dofs, num_dofs)."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By v, shape (num_dofs, num_dofs)."""
+
+    @property
+    def tau(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """
+        By tau, shape (num_dofs, num_dofs): the inverse mass matrix, with ties E (E^T M E)^-1 E^T.
+        """
+
+    @property
+    def wrenches(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+        """
+        By the wrenches, shape (num_dofs, 6 num_bodies): columns 6 i to 6 i + 6 belong to body i.
+        """
+
+class ForwardDynamicsGradient:
+    """Gradient of a_bar . a."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By the tangent of q, shape (num_dofs,)."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By v, shape (num_dofs,)."""
+
+    @property
+    def tau(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By tau, shape (num_dofs,)."""
+
+    @property
+    def scripted_acceleration(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By scripted_acceleration, shape (num_dofs,)."""
+
+    @property
+    def wrenches(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')]:
+        """By the wrenches on the bodies, shape (num_bodies, 6)."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """By moments, attachment, gravity and armature; the rest 0."""
+
+def forward_dynamics(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], tau: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None, scripted_acceleration: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    Accelerations, shape (num_dofs,) [rad/s^2, m/s^2], under the generalised forces tau, shape (num_dofs,) [N m or N]. Contact, springs, damping and actuators act only as far as they are in tau and wrenches; ties hold exactly. wrenches: as in inverse_dynamics. scripted_acceleration: shape (num_dofs,), read only where a body is scripted; absent: 0.
+    """
+
+def forward_dynamics_derivatives(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], tau: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None, scripted_acceleration: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None) -> ForwardDynamicsDerivatives:
+    """Exact Jacobians of forward_dynamics."""
+
+def forward_dynamics_vjp(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], tau: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], a_bar: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None, scripted_acceleration: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None) -> ForwardDynamicsGradient:
+    """
+    Gradient of a_bar . forward_dynamics(...), at the cost of a few of its evaluations.
+    """
+
+class PassiveForceDerivatives:
+    """Jacobians of passive_force, (num_dofs, num_dofs)."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By the tangent of q."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By v: -damping on the diagonal."""
+
+class PassiveForceGradient:
+    """Gradient of tau_bar . passive_force(...)."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By the tangent of q, shape (num_dofs,)."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By v, shape (num_dofs,)."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """By stiffness and damping; the rest 0."""
+
+def passive_force(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    Generalised forces of the joints' springs and dampers, shape (num_dofs,) [N m or N]; limits are not in it.
+    """
+
+def passive_force_derivatives(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> PassiveForceDerivatives:
+    """Exact Jacobians of passive_force."""
+
+def passive_force_vjp(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], tau_bar: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> PassiveForceGradient:
+    """Gradient of tau_bar . passive_force(...)."""
+
 class PairBlock:
     """Second derivatives of one pair of bodies."""
 
