@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
+#include "farfield/dynamics/simulation.hpp"
 
 namespace farfield {
 namespace {
@@ -35,52 +36,27 @@ void naming(const char* member, int index, Work&& work) {
     }
 }
 
-RowMatrix resting_script(const Model& model, const State& state, Eigen::Index steps) {
-    RowMatrix script(steps, 7 * model.num_kinematic());
-    for (int k = 0; k < model.num_kinematic(); ++k) {
-        const ModelBody& body =
-            model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])];
-        const int q = model.joints()[static_cast<std::size_t>(body.first_joint)].q;
-        script.middleCols<7>(7 * k).rowwise() = state.q.segment<7>(q).transpose();
-    }
-    return script;
-}
-
-void normalise_script(const Model& model, RowMatrix& script) {
+void require_unit_quaternions(const Model& model, const RowMatrix& script) {
     for (Eigen::Index r = 0; r < script.rows(); ++r) {
         for (int k = 0; k < model.num_kinematic(); ++k) {
-            auto quaternion = script.row(r).segment<4>(7 * k + 3);
-            const double norm = quaternion.norm();
+            const double norm = script.row(r).segment<4>(7 * k + 3).norm();
             if (std::abs(norm - 1.0) > 1e-6) {
                 fail("rollout: script[", r, "]: quaternion of body '",
                      model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])]
                          .name,
                      "' has norm ", norm, ", expected 1");
             }
-            quaternion /= norm;
         }
     }
 }
 
-void refuse_intersecting_start(const StepContext& context, const State& start) {
-    if (!context.filter) return;
-    Kinematics kinematics;
-    forward_kinematics(context.model, context.parameters, start.q, kinematics);
-    const auto hit = context.filter->find_intersection(kinematics.poses);
-    if (hit && !hit->inside) {  // a shell inside another is a legal start: surfaces meet surfaces
-        const auto name = [&](int body) { return context.model.bodies()[static_cast<std::size_t>(body)].name; };
-        fail("rollout: state0: bodies '", name(hit->a), "' and '", name(hit->b), "' intersect at (", hit->point.x(),
-             ", ", hit->point.y(), ", ", hit->point.z(), "); expected a start without intersections");
+void require_policy_control(const Model& model, const VectorXd& u, Eigen::Index step) {
+    if (u.size() != model.num_controls())
+        fail("rollout: policy gave ", u.size(), " controls, expected ", model.num_controls());
+    for (Eigen::Index k = 0; k < u.size(); ++k) {
+        if (!std::isfinite(u[k]))
+            fail("rollout: policy gave control[", k, "] = ", u[k], " at step ", step, ", expected a finite number");
     }
-}
-
-/// A filter for the surfaces these parameters make, when they are not those the setup's own was built for.
-std::unique_ptr<const CollisionFilter> filter_of_shapes(const Model& model, const Parameters& parameters,
-                                                        const ContactSetup& contact) {
-    if (!contact.filter || !contact.potential) return nullptr;
-    std::shared_ptr<const CollisionGeometry> surfaces = contact.potential->surfaces(parameters);
-    if (surfaces == contact.filter->surfaces()) return nullptr;
-    return std::make_unique<const CollisionFilter>(model, std::move(surfaces), contact.filter->options());
 }
 
 void require_partials(const Model& model, const Parameters& partials) {
@@ -160,59 +136,42 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     if (!model_ptr) fail("rollout: no model");
     const Model& model = *model_ptr;
     validate(options);
-    validate(model, input.state0, "rollout: state0");
     validate(model, parameters, "rollout: parameters");
     const Eigen::Index steps = input.controls.rows();
     if (!input.policy) require(input.controls, steps, model.num_controls(), "rollout", "controls");
     if (input.guess.size()) require(input.guess, steps, model.num_dofs(), "rollout", "guess");
+    if (input.script.size()) require(input.script, steps, 7 * model.num_kinematic(), "rollout", "script");
+    require_unit_quaternions(model, input.script);
 
     Trajectory t{.model = model_ptr, .parameters = parameters, .contact = contact, .options = options};
     t.controls = input.policy ? RowMatrix::Zero(steps, model.num_controls()) : input.controls;
-    t.script =
-        input.script.size() || !model.num_kinematic() ? input.script : resting_script(model, input.state0, steps);
-    if (!model.num_kinematic() && !t.script.size()) t.script.resize(steps, 0);
-    require(t.script, steps, 7 * model.num_kinematic(), "rollout", "script");
-    normalise_script(model, t.script);
+    t.script.setZero(steps, 7 * model.num_kinematic());
     t.q.resize(steps + 1, model.num_q());
     t.v.resize(steps + 1, model.num_dofs());
     t.reports.reserve(static_cast<std::size_t>(steps));
-    State now = input.state0, next;
-    for (const BallCoordinate& c : model.balls()) now.q.segment<4>(c.q).normalize();
-    t.q.row(0) = now.q.transpose();
-    t.v.row(0) = now.v.transpose();
-
-    const std::unique_ptr<const CollisionFilter> own_filter = filter_of_shapes(model, parameters, contact);
-    const StepContext context{
-        model,   t.parameters, contact.potential.get(), own_filter ? own_filter.get() : contact.filter.get(),
-        options, pool};
-    StepMemory memory = make_memory(context);
-    refuse_intersecting_start(context, now);
-    StepScratch scratch;
-    StepInput step_input;
+    Simulation simulation(model_ptr, parameters, contact, options, std::shared_ptr<ThreadPool>(std::shared_ptr<void>(), pool));
+    simulation.reset(input.state0, "rollout: state0");
+    t.q.row(0) = simulation.state().q.transpose();
+    t.v.row(0) = simulation.state().v.transpose();
+    StepInput next;
     for (Eigen::Index step = 0; step < steps; ++step) {
         if (input.policy) {
-            const VectorXd u = input.policy->control(static_cast<int>(step), now);
-            if (u.size() != model.num_controls())
-                fail("rollout: policy gave ", u.size(), " controls, expected ", model.num_controls());
-            for (Eigen::Index k = 0; k < u.size(); ++k) {
-                if (!std::isfinite(u[k]))
-                    fail("rollout: policy gave control[", k, "] = ", u[k], " at step ", step,
-                         ", expected a finite number");
-            }
+            const VectorXd u = input.policy->control(static_cast<int>(step), simulation.state());
+            require_policy_control(model, u, step);
             t.controls.row(step) = u.transpose();
         }
-        step_input.control = t.controls.row(step).transpose();
-        step_input.script = t.script.row(step).transpose();
-        if (input.guess.size()) step_input.guess = input.guess.row(step).transpose();
-        t.reports.push_back(implicit_step(context, now, step_input, memory, scratch, next));
-        t.q.row(step + 1) = next.q.transpose();
-        t.v.row(step + 1) = next.v.transpose();
+        next.control = t.controls.row(step).transpose();
+        if (input.script.size()) next.script = input.script.row(step).transpose();
+        if (input.guess.size()) next.guess = input.guess.row(step).transpose();
+        t.reports.push_back(simulation.step(next));
+        t.script.row(step) = simulation.last_input().script.transpose();
+        t.q.row(step + 1) = simulation.state().q.transpose();
+        t.v.row(step + 1) = simulation.state().v.transpose();
         if (t.reports.back().status != StepStatus::Converged) {
             t.q.conservativeResize(step + 2, Eigen::NoChange);
             t.v.conservativeResize(step + 2, Eigen::NoChange);
             break;
         }
-        std::swap(now, next);
     }
     return t;
 }

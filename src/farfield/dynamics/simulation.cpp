@@ -29,11 +29,14 @@ void require_finite(const VectorXd& values, Eigen::Index size, const char* what)
     }
 }
 
-/// Coordinates of the kinematic bodies.
-VectorXd resting_script(const Model& model, const VectorXd& q) {
-    VectorXd script(7 * model.num_kinematic());
-    for (int k = 0; k < model.num_kinematic(); ++k) script.segment<7>(7 * k) = q.segment<7>(kinematic_q(model, k));
-    return script;
+/// Where the kinematic bodies are.
+void set_resting_script(const Model& model, const VectorXd& q, VectorXd& script) {
+    script.resize(7 * model.num_kinematic());
+    for (int k = 0; k < model.num_kinematic(); ++k) {
+        const int body = model.kinematic_bodies()[static_cast<std::size_t>(k)];
+        const int joint = model.bodies()[static_cast<std::size_t>(body)].first_joint;
+        script.segment<7>(7 * k) = q.segment<7>(model.joints()[static_cast<std::size_t>(joint)].q);
+    }
 }
 
 void normalise_quaternions(const Model& model, VectorXd& script) {
@@ -63,29 +66,41 @@ Simulation::Simulation(std::shared_ptr<const Model> model, Parameters parameters
     validate(*model_, parameters_, "simulation: parameters");
     memory_ = make_memory(context_);
     now_ = model_->default_state();
+    set_resting_script(*model_, now_.q, input_.script);
 }
 
-void Simulation::reset(const State& state) {
-    validate(*model_, state, "simulation: state");
+void Simulation::refuse_intersection(const State& start, const char* place) const {
+    if (!contact_.filter) return;
+    Kinematics kinematics;
+    forward_kinematics(*model_, parameters_, start.q, kinematics);
+    const auto hit = contact_.filter->find_intersection(kinematics.poses);
+    if (!hit || hit->inside) return;  // a shell inside another is a legal start: surfaces meet surfaces
+    const auto name = [&](int body) { return model_->bodies()[static_cast<std::size_t>(body)].name; };
+    fail(place, ": bodies '", name(hit->a), "' and '", name(hit->b), "' intersect at (", hit->point.x(), ", ",
+         hit->point.y(), ", ", hit->point.z(), "); expected a start without intersections");
+}
+
+void Simulation::reset(const State& state, const char* place) {
+    validate(*model_, state, place);
     State start = state;
     for (const BallCoordinate& c : model_->balls()) start.q.segment<4>(c.q).normalize();
-    refuse_intersection(context_, start);
+    refuse_intersection(start, place);
     now_ = std::move(start);
+    set_resting_script(*model_, now_.q, input_.script);
     memory_ = make_memory(context_);
     previous_q_.resize(0);
     report_ = {};
     num_steps_ = 0;
+    start_checked_ = true;
 }
 
-void Simulation::check(const StepInput& input) {
+void Simulation::take(const StepInput& input) {
     require_finite(input.control, model_->num_controls(), "control");
     input_.control = input.control;
-    if (input.script.size() || !model_->num_kinematic()) {
+    if (input.script.size()) {  // else they stay where they were sent last
         require_finite(input.script, 7 * model_->num_kinematic(), "script");
         input_.script = input.script;
         normalise_quaternions(*model_, input_.script);
-    } else {
-        input_.script = resting_script(*model_, now_.q);
     }
     if (input.guess.size()) require_finite(input.guess, model_->num_dofs(), "guess");
     input_.guess = input.guess;
@@ -96,7 +111,9 @@ const StepReport& Simulation::step(const StepInput& input) {
         fail("step: the last step ended with '", to_string(report_.status),
              "'; expected a reset, or a snapshot from before, in between");
     }
-    check(input);
+    if (!start_checked_) refuse_intersection(now_, "simulation: state");
+    start_checked_ = true;
+    take(input);
     report_ = implicit_step(context_, now_, input_, memory_, scratch_, next_);
     previous_q_ = now_.q;
     std::swap(now_, next_);
@@ -104,7 +121,9 @@ const StepReport& Simulation::step(const StepInput& input) {
     return report_;
 }
 
-SimulationSnapshot Simulation::snapshot() const { return {now_, previous_q_, num_steps_, memory_.save()}; }
+SimulationSnapshot Simulation::snapshot() const {
+    return {now_, previous_q_, input_.script, num_steps_, memory_.save()};
+}
 
 void Simulation::restore(const SimulationSnapshot& snapshot) {
     validate(*model_, snapshot.state, "simulation: snapshot");
@@ -112,11 +131,14 @@ void Simulation::restore(const SimulationSnapshot& snapshot) {
         fail("simulation: snapshot: previous_q has ", snapshot.previous_q.size(), " entries, expected none or ",
              model_->num_q());
     }
+    require_finite(snapshot.script, 7 * model_->num_kinematic(), "snapshot: script");
     if (snapshot.num_steps < 0) fail("simulation: snapshot: ", snapshot.num_steps, " steps, expected >= 0");
     memory_.restore(snapshot.memory);
     now_ = snapshot.state;
     previous_q_ = snapshot.previous_q;
+    input_.script = snapshot.script;
     num_steps_ = snapshot.num_steps;
+    start_checked_ = true;
     report_ = {};
 }
 

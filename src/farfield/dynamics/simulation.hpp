@@ -19,6 +19,7 @@ namespace farfield {
 struct SimulationSnapshot {
     State state;
     Eigen::VectorXd previous_q;  ///< at the start of the last step; empty before the first one
+    Eigen::VectorXd script;      ///< where kinematic bodies rest when a step has no script
     int num_steps = 0;
     std::vector<double> memory;  ///< warm starts (StepMemory::save)
 };
@@ -31,18 +32,19 @@ class Simulation {
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
-    /// Back to time 0 and cold warm starts. Refuses bodies that intersect.
-    void reset(const State& state);
+    /// Back to time 0 and cold warm starts. Refuses bodies that intersect; `place` begins the message.
+    void reset(const State& state, const char* place = "simulation: state");
     void reset() { reset(model_->default_state()); }
 
     /// One step. control: (num_controls); script: (7 num_kinematic), the next coordinates of kinematic bodies, empty = they rest.
-    /// A step that does not converge is reported and taken as far as it got; then no further one is possible before a reset.
+    /// A step that does not converge is reported and its last state kept; then no further one is possible before a reset.
     const StepReport& step(const StepInput& input);
 
     [[nodiscard]] const State& state() const { return now_; }
     [[nodiscard]] int num_steps() const { return num_steps_; }
     [[nodiscard]] double time() const { return num_steps_ * options_.dt; }  ///< [s]
     [[nodiscard]] const StepReport& last_report() const { return report_; }
+    [[nodiscard]] const StepInput& last_input() const { return input_; }  ///< as applied: quaternions of unit length
 
     [[nodiscard]] SimulationSnapshot snapshot() const;
     /// Throws when the snapshot is of another model or contact model.
@@ -58,8 +60,8 @@ class Simulation {
     [[nodiscard]] const StepOptions& options() const { return options_; }
 
  private:
-    [[nodiscard]] StepContext context() const;
-    void check(const StepInput& input);
+    void take(const StepInput& input);
+    void refuse_intersection(const State& start, const char* place) const;
 
     std::shared_ptr<const Model> model_;
     Parameters parameters_;
@@ -74,6 +76,7 @@ class Simulation {
     StepInput input_;
     StepReport report_;
     int num_steps_ = 0;
+    bool start_checked_ = false;
 };
 
 }  // namespace farfield
