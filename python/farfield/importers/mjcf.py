@@ -201,12 +201,9 @@ def _add_contact_pairs(scene, model: Compiled, names: dict[str, list[str]], repo
 
 
 def _add_keyframes(scene, model: Compiled, names: dict[str, list[str]]) -> None:
-    count = len(names["keyframe"])
-    mocap_poses = np.concatenate(
-        [model["key_mpos"].reshape(count, -1, 3), model["key_mquat"].reshape(count, -1, 4)], axis=2
-    )
     for key, name in enumerate(names["keyframe"]):
-        q, v = _coordinates(model, model["key_qpos"][key], model["key_qvel"][key], mocap_poses[key])
+        poses = np.hstack([model["key_mpos"][key].reshape(-1, 3), model["key_mquat"][key].reshape(-1, 4)])
+        q, v = _coordinates(model, model["key_qpos"][key], model["key_qvel"][key], poses)
         scene.add_keyframe(name=name, q=q, v=v, control=model["key_ctrl"][key])
 
 
