@@ -32,10 +32,6 @@ Shape box(const std::string& name, int owner, double half = 0.1) {
     return Shape{.name = name, .body = owner, .type = ShapeType::Box, .size = Vector3d::Constant(half)};
 }
 
-bool has(const std::vector<std::string>& list, const std::string& text) {
-    return std::find(list.begin(), list.end(), text) != list.end();
-}
-
 TEST_CASE("model: coordinates and degrees of freedom are laid out joint by joint") {
     Scene scene;
     const Eigen::Quaterniond tilt(Eigen::AngleAxisd(0.5, Vector3d::UnitX()));

@@ -484,9 +484,9 @@ class Scene:
     Its lists are read as tuples of copies; change them by add_..., replace_..., or by assigning a whole new list.
     """
 
-    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
+    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
 
-    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
+    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
         """A copy with the given fields changed."""
 
     @property
@@ -502,6 +502,15 @@ class Scene:
 
     @gravity.setter
     def gravity(self, value: numpy.typing.ArrayLike) -> None: ...
+
+    @property
+    def dt(self) -> float | None:
+        """
+        Time step the description asks for [s]; rollouts that name none take it.
+        """
+
+    @dt.setter
+    def dt(self, value: float | None) -> None: ...
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -657,15 +666,197 @@ class State:
 
     def __setstate__(self, arg: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]], /) -> None: ...
 
+class Drawable:
+    """A surface to draw, in the frame of its body."""
+
+    @property
+    def name(self) -> str:
+        """Name of the shape."""
+
+    @property
+    def body(self) -> int:
+        """Body index."""
+
+    @property
+    def vertices(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Shape (n, 3) [m]."""
+
+    @property
+    def triangles(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None, 3), order='C')]:
+        """Shape (m, 3)."""
+
+    @property
+    def color(self) -> Annotated[NDArray[numpy.float64], dict(shape=(4), order='C')]:
+        """Red, green, blue, alpha, 0 to 1."""
+
+class Model:
+    """
+    A scene compiled into flat arrays; immutable. Made by build_model or load.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the scene."""
+
+    @property
+    def scene(self) -> Scene:
+        """A copy of the scene it was built from."""
+
+    @property
+    def num_bodies(self) -> int:
+        """Bodies, the world (0) included."""
+
+    @property
+    def num_q(self) -> int:
+        """Coordinates."""
+
+    @property
+    def num_dofs(self) -> int:
+        """Degrees of freedom: size of velocities and tangent vectors."""
+
+    @property
+    def num_unknowns(self) -> int:
+        """Degrees of freedom left after ties and scripted bodies."""
+
+    @property
+    def num_controls(self) -> int:
+        """Inputs of all actuators together."""
+
+    @property
+    def num_kinematic(self) -> int:
+        """Bodies whose pose is scripted."""
+
+    @property
+    def num_parameters(self) -> int:
+        """Entries of the flat vector of its parameters."""
+
+    @property
+    def default_dt(self) -> float:
+        """
+        Time step of rollouts that name none [s]: the one its file or scene states, else 0.01.
+        """
+
+    @property
+    def body_names(self) -> list[str]:
+        """Names of the bodies, the world first."""
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of the joints, in the order of q and v."""
+
+    @property
+    def actuator_names(self) -> list[str]:
+        """Names of the actuators, in the order of the controls."""
+
+    @property
+    def kinematic_bodies(self) -> list[int]:
+        """Indices of the scripted bodies, in the order of a script's columns."""
+
+    @property
+    def reduction(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """
+        E of the exact reduction: tangent steps are E z, shape (num_dofs, num_unknowns).
+        """
+
+    @property
+    def contact_pairs(self) -> list:
+        """Pairs of body names that may meet."""
+
+    @property
+    def excluded_pairs(self) -> list[str]:
+        """
+        Pairs with a moving body that are left out of contact, as 'a, b: reason'; Scene.include brings one back.
+        """
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the importer could not carry over and what looks unusual."""
+
+    @property
+    def keyframes(self) -> dict:
+        """Name -> (State, control)."""
+
+    def default_state(self) -> State:
+        """The reference pose at rest."""
+
+    def default_parameters(self) -> Parameters:
+        """The parameters of the scene as described."""
+
+    def default_control(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """
+        Position targets at the reference pose, the rest 0; shape (num_controls,).
+        """
+
+    def body(self, name: str) -> int:
+        """Index of a body."""
+
+    def joint_q(self, name: str) -> slice:
+        """Slice of a joint's coordinates in q."""
+
+    def joint_dofs(self, name: str) -> slice:
+        """Slice of a joint's degrees of freedom in v and tangent vectors."""
+
+    def actuator_controls(self, name: str) -> slice:
+        """Slice of an actuator's inputs in the controls."""
+
+    def drawables(self) -> list[Drawable]:
+        """Surfaces to draw, half-spaces left out."""
+
+    def half_spaces(self) -> list:
+        """
+        (body index, unit normal, offset) per half-space, in the body's frame: normal . x <= offset.
+        """
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> bytes: ...
+
+    def __setstate__(self, arg: bytes, /) -> None: ...
+
+class ParameterField:
+    """
+    A field of Parameters: what it is and where it stands in the flat vector.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the attribute."""
+
+    @property
+    def unit(self) -> str:
+        """SI unit; of each kind of entry where they differ."""
+
+    @property
+    def rows(self) -> str:
+        """
+        What a row belongs to: 'body', 'actuator', 'dof', 'hull vertex' or 'scene' (a single one).
+        """
+
+    @property
+    def description(self) -> str:
+        """What it is."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the attribute; () for a number."""
+
+    @property
+    def entries(self) -> slice:
+        """Slice of its entries in the flat vector."""
+
+    def __repr__(self) -> str: ...
+
 class Parameters:
     """
     What a rollout can be differentiated by besides its state and controls. Arrays are views: write into them.
+
+    A vector with names: flatten, from_flat, + - * and dot; a gradient by parameters is a Parameters too.
     """
 
     @property
     def moments(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
         """
-        Mass moments per body, shape (num_bodies, 10): m, hx, hy, hz, Sxx, Syy, Szz, Sxy, Sxz, Syz [kg, kg m, kg m^2], h = sum m x, S = sum m x x^T in the body frame.
+        Mass moments per body, shape (num_bodies, 10): m, hx, hy, hz, Sxx, Syy, Szz, Sxy, Sxz, Syz [kg, kg m, kg m^2], h = sum m x, S = sum m x x^T in the body frame. They move together: see set_mass.
         """
 
     @moments.setter
@@ -748,154 +939,62 @@ class Parameters:
     def copy(self) -> Parameters:
         """An independent copy."""
 
-    def __repr__(self) -> str: ...
-
-    def __getstate__(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], float, Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]]: ...
-
-    def __setstate__(self, arg: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], float, Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]], /) -> None: ...
-
-class Drawable:
-    """A surface to draw, in the frame of its body."""
-
-    @property
-    def name(self) -> str:
-        """Name of the shape."""
-
-    @property
-    def body(self) -> int:
-        """Body index."""
-
-    @property
-    def vertices(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
-        """Shape (n, 3) [m]."""
-
-    @property
-    def triangles(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None, 3), order='C')]:
-        """Shape (m, 3)."""
-
-    @property
-    def color(self) -> Annotated[NDArray[numpy.float64], dict(shape=(4), order='C')]:
-        """Red, green, blue, alpha, 0 to 1."""
-
-class Model:
-    """
-    A scene compiled into flat arrays; immutable. Made by build_model or load.
-    """
-
-    @property
-    def name(self) -> str:
-        """Name of the scene."""
-
-    @property
-    def scene(self) -> Scene:
-        """A copy of the scene it was built from."""
-
-    @property
-    def num_bodies(self) -> int:
-        """Bodies, the world (0) included."""
-
-    @property
-    def num_q(self) -> int:
-        """Coordinates."""
-
-    @property
-    def num_dofs(self) -> int:
-        """Degrees of freedom: size of velocities and tangent vectors."""
-
-    @property
-    def num_unknowns(self) -> int:
-        """Degrees of freedom left after ties and scripted bodies."""
-
-    @property
-    def num_controls(self) -> int:
-        """Inputs of all actuators together."""
-
-    @property
-    def num_kinematic(self) -> int:
-        """Bodies whose pose is scripted."""
-
-    @property
-    def body_names(self) -> list[str]:
-        """Names of the bodies, the world first."""
-
-    @property
-    def joint_names(self) -> list[str]:
-        """Names of the joints, in the order of q and v."""
-
-    @property
-    def actuator_names(self) -> list[str]:
-        """Names of the actuators, in the order of the controls."""
-
-    @property
-    def kinematic_bodies(self) -> list[int]:
-        """Indices of the scripted bodies, in the order of a script's columns."""
-
-    @property
-    def reduction(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+    def fields(self) -> list[ParameterField]:
         """
-        E of the exact reduction: tangent steps are E z, shape (num_dofs, num_unknowns).
+        Every field with its unit, shape and place in the flat vector, in order.
         """
 
-    @property
-    def contact_pairs(self) -> list:
-        """Pairs of body names that may meet."""
-
-    @property
-    def excluded_pairs(self) -> list[str]:
-        """Pairs left out of contact, each with the reason."""
-
-    @property
-    def warnings(self) -> list[str]:
-        """What the importer could not carry over and what looks unusual."""
-
-    @property
-    def keyframes(self) -> dict:
-        """Name -> (State, control)."""
-
-    def default_state(self) -> State:
-        """The reference pose at rest."""
-
-    def default_parameters(self) -> Parameters:
-        """The parameters of the scene as described."""
-
-    def default_control(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    def flatten(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """
-        Position targets at the reference pose, the rest 0; shape (num_controls,).
+        All fields behind each other, row by row; see fields and parameter_names.
         """
 
-    def body(self, name: str) -> int:
-        """Index of a body."""
+    @staticmethod
+    def from_flat(model: Model, flat: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Parameters:
+        """The inverse of flatten, shape (model.num_parameters,)."""
 
-    def joint_q(self, name: str) -> slice:
-        """Slice of a joint's coordinates in q."""
+    def unflatten(self, flat: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Parameters:
+        """Parameters of these sizes with the entries of a flat vector."""
 
-    def joint_dofs(self, name: str) -> slice:
-        """Slice of a joint's degrees of freedom in v and tangent vectors."""
-
-    def actuator_controls(self, name: str) -> slice:
-        """Slice of an actuator's inputs in the controls."""
-
-    def drawables(self) -> list[Drawable]:
-        """Surfaces to draw, half-spaces left out."""
-
-    def half_spaces(self) -> list:
+    def set_mass(self, body: int, mass: float) -> None:
         """
-        (body index, unit normal, offset) per half-space, in the body's frame: normal . x <= offset.
+        Gives the body with this index (model.body(name)) a mass [kg]; first and second moments are scaled with it, so its centre and its shape of inertia stay.
         """
+
+    def dot(self, other: Parameters) -> float:
+        """Sum of the products of all entries."""
+
+    def __add__(self, arg: Parameters, /) -> Parameters: ...
+
+    def __sub__(self, arg: Parameters, /) -> Parameters: ...
+
+    def __mul__(self, arg: float, /) -> Parameters: ...
+
+    def __rmul__(self, arg: float, /) -> Parameters: ...
 
     def __repr__(self) -> str: ...
 
-    def __getstate__(self) -> bytes: ...
+    def __getstate__(self) -> dict: ...
 
-    def __setstate__(self, arg: bytes, /) -> None: ...
+    def __setstate__(self, arg: dict, /) -> None: ...
+
+def zero_parameters(model: Model) -> Parameters:
+    """Parameters of the model's sizes, all zero."""
+
+def parameter_names(model: Model) -> list[str]:
+    """
+    Names of the entries of the flat vector: 'friction[box]', 'moments[box].mass', 'gravity.z', 'weight'.
+    """
+
+def parameter_mask(model: Model, selection: Sequence[str]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+    """
+    Indices into the flat vector of fields ('friction'), rows ('moments[box]') or entries ('moments[box].mass').
+    """
 
 def build_model(scene: Scene) -> Model:
     """
     Compiles a Scene. Raises ValueError naming the element, its value and what was expected.
     """
-
-def zero_parameters(model: Model) -> Parameters:
-    """Parameters of the model's sizes, all zero."""
 
 def forward_kinematics(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 7), order='C')]:
     """
@@ -1216,9 +1315,9 @@ class RolloutGradient:
     def policy(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """By the policy's own numbers."""
 
-def rollout(model: Model, parameters: Parameters, state: State, controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float = 0.01, contact: ContactModel | str | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', script: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, policy: object | None = None, guess: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None) -> Trajectory:
+def rollout(model: Model, parameters: Parameters, state: State, controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float | None = None, contact: ContactModel | str | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', script: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, policy: object | None = None, guess: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None) -> Trajectory:
     """
-    Simulates len(controls) steps of dt [s] from `state`; controls has shape (steps, num_controls).
+    Simulates len(controls) steps of dt [s] (default: model.default_dt) from `state`; controls has shape (steps, num_controls).
 
     Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop [N, N m].
     script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.
@@ -1228,7 +1327,7 @@ def rollout(model: Model, parameters: Parameters, state: State, controls: Annota
     guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).
     """
 
-def rollout_batch(model: Model, parameters: Sequence[Parameters], states: Sequence[State], controls: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]], *, dt: float = 0.01, contact: ContactModel | str | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', threads: int | None = None, guesses: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]] | None = None) -> list[Trajectory]:
+def rollout_batch(model: Model, parameters: Sequence[Parameters], states: Sequence[State], controls: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]], *, dt: float | None = None, contact: ContactModel | str | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', threads: int | None = None, guesses: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]] | None = None) -> list[Trajectory]:
     """
     Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per rollout. guesses: one warm start per rollout. Same bits for any thread count.
     """
