@@ -35,6 +35,7 @@ class ContactMemory {
 struct PairBlock {
     int a = 0, b = 0;
     Eigen::Matrix<double, 12, 12> hessian = Eigen::Matrix<double, 12, 12>::Zero();
+    Eigen::Matrix<double, 12, 1> gradient = Eigen::Matrix<double, 12, 1>::Zero();  ///< of this pair's energy
     double gap = std::numeric_limits<double>::infinity();  ///< certified lower bound of the distance [m]
 };
 

@@ -203,6 +203,7 @@ void Ipc::linearize(const Poses& poses, Memory& step, ContactLinearization& out)
         const double friction = step.weights[at(pair)] * step.coefficients[at(pair)] * result.friction;
         out.energy += step.weights[at(pair)] * result.energy + friction;
         out.friction_energy += friction;
+        out.blocks[slot].gradient << result.wrench_a, result.wrench_b;
         out.wrench[at(pairs_[at(pair)].a)] += result.wrench_a;
         out.wrench[at(pairs_[at(pair)].b)] += result.wrench_b;
         out.gaps[at(pair)] = out.blocks[slot].gap;

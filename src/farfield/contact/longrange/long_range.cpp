@@ -176,6 +176,7 @@ void LongRange::linearize(const Poses& poses, Memory& step, ContactLinearization
         const double friction = step.weight * step.coefficients[pair] * result.friction;
         out.energy += step.weight * result.energy + friction;
         out.friction_energy += friction;
+        out.blocks[pair].gradient << result.wrench_a, result.wrench_b;
         out.wrench[at(pairs_[pair].a)] += result.wrench_a;
         out.wrench[at(pairs_[pair].b)] += result.wrench_b;
     }

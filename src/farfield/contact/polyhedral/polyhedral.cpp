@@ -252,6 +252,7 @@ void Polyhedral::linearize(const Poses& poses, Memory& step, ContactLinearizatio
         const double friction = step.weight * step.coefficients[at(pair)] * result.friction;
         out.energy += step.weight * result.energy + friction;
         out.friction_energy += friction;
+        out.blocks[k].gradient = step.weight * result.gradient;
         out.wrench[at(pairs_[at(pair)].a)] += step.weight * result.gradient.head<6>();
         out.wrench[at(pairs_[at(pair)].b)] += step.weight * result.gradient.tail<6>();
         out.gaps[at(pair)] = out.blocks[k].gap = result.gap;
