@@ -61,10 +61,10 @@ from farfield._core import (
     rollout_batch,
     rollout_vjp,
     rollout_vjp_batch,
-    step_jacobian,
     save_model,
     save_state,
     save_trajectory,
+    step_jacobian,
     zero_parameters,
 )
 from farfield.convex import convex_parts, decompose
@@ -126,10 +126,10 @@ __all__ = [
     "rollout_batch",
     "rollout_vjp",
     "rollout_vjp_batch",
-    "step_jacobian",
     "save_model",
     "save_state",
     "save_trajectory",
+    "step_jacobian",
     "zero_parameters",
 ]
 
