@@ -47,8 +47,8 @@ std::shared_ptr<const Model> walker(bool ground) {
         body.joints.push_back(joint);
         scene.bodies.push_back(body);
         const int index = static_cast<int>(scene.bodies.size()) - 1;
-        scene.shapes.push_back(Shape{
-            .name = name, .body = index, .type = ShapeType::Box, .size = Eigen::Vector3d(0.05, 0.05, 0.08)});
+        scene.shapes.push_back(
+            Shape{.name = name, .body = index, .type = ShapeType::Box, .size = Eigen::Vector3d(0.05, 0.05, 0.08)});
         return index;
     };
     const int trunk = add("trunk", 0, {0.0, 0.0, 0.7}, JointType::Free, Eigen::Vector3d::UnitX());
@@ -72,8 +72,9 @@ void many_losses(benchmark::State& timer) {
         input.state0.v[k] = 0.3 * std::sin(1.0 + static_cast<double>(k));
     ContactSetup setup;
     if (touches)
-        setup = make_contact_setup(*model, std::make_shared<const contact::longrange::LongRange>(
-                                               model->collision(), contact::longrange::LongRangeOptions{}),
+        setup = make_contact_setup(*model,
+                                   std::make_shared<const contact::longrange::LongRange>(
+                                       model->collision(), contact::longrange::LongRangeOptions{}),
                                    "long range");
     const Trajectory t = rollout(model, model->default_parameters(), input, {}, setup);
     if (!t.converged()) timer.SkipWithError("did not converge");
@@ -88,9 +89,8 @@ void many_losses(benchmark::State& timer) {
     double one = 1e9, all = 1e9;
     for (auto _ : timer) {
         one = std::min(one, best_of(3, [&] { benchmark::DoNotOptimize(rollout_vjp(t, losses[0])); }));
-        all = std::min(all, best_of(3, [&] {
-                           benchmark::DoNotOptimize(rollout_vjp(t, std::span<const LossPartials>(losses)));
-                       }));
+        all = std::min(
+            all, best_of(3, [&] { benchmark::DoNotOptimize(rollout_vjp(t, std::span<const LossPartials>(losses))); }));
     }
     const double jacobian = best_of(5, [&] { benchmark::DoNotOptimize(step_jacobian(t, steps / 2)); });
     timer.counters["one_us"] = 1e6 * one / steps;

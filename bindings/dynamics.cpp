@@ -383,7 +383,10 @@ void bind_dynamics(nb::module_& m) {
                    (t.converged() ? ", converged)" : ", NOT converged)");
         });
 
-    nb::class_<RolloutGradient>(m, "RolloutGradient", "Gradient of a loss by everything a rollout depends on.")
+    nb::class_<RolloutGradient>(
+        m, "RolloutGradient",
+        "Gradient of a loss by everything a rollout depends on, each with all else held fixed. Where the initial state "
+        "depends on parameters, add (dq0/dtheta)^T q0 + (dv0/dtheta)^T v0 to that by parameters.")
         .def_ro("q0", &RolloutGradient::q0, "By the initial coordinates, tangent, shape (num_dofs,).")
         .def_ro("v0", &RolloutGradient::v0, "By the initial velocities, shape (num_dofs,).")
         .def_ro("controls", &RolloutGradient::controls, "Shape (steps, num_controls).")

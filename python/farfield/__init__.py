@@ -79,10 +79,10 @@ from farfield._core import (
     rollout_batch,
     rollout_vjp,
     rollout_vjp_batch,
-    step_jacobian,
     save_model,
     save_state,
     save_trajectory,
+    step_jacobian,
     zero_parameters,
 )
 from farfield.convex import convex_parts, decompose
@@ -162,10 +162,10 @@ __all__ = [
     "rollout_batch",
     "rollout_vjp",
     "rollout_vjp_batch",
-    "step_jacobian",
     "save_model",
     "save_state",
     "save_trajectory",
+    "step_jacobian",
     "zero_parameters",
 ]
 

@@ -87,6 +87,49 @@ TEST_CASE("newton: the step computed where the test passes is taken, and iterati
     CHECK(report.iterations == 8);
 }
 
+/// f = cosh(x - 1) + y^2/2, with a factor that may be kept.
+class Bowl final : public NewtonProblem {
+ public:
+    int linearizations = 0, gradients = 0;
+
+    double energy(const VectorXd& q) override { return std::cosh(q[0] - 1.0) + 0.5 * q[1] * q[1]; }
+    double linearize(const VectorXd& q) override {
+        ++linearizations;
+        curvature_ = std::cosh(q[0] - 1.0);
+        return energy(q);
+    }
+    bool keeps_factor() const override { return true; }
+    double differentiate(const VectorXd& q) override {
+        ++gradients;
+        return energy(q);
+    }
+    NewtonDirection direction(const VectorXd& q, VectorXd& step, StepReport&) override {
+        const Vector2d g(std::sinh(q[0] - 1.0), q[1]);
+        step = Vector2d(-g[0] / curvature_, -g[1]);
+        return {.residual = g.lpNorm<Eigen::Infinity>(), .slope = g.dot(step)};
+    }
+    FreeWay free_way(const VectorXd&, StepReport&) override { return {}; }
+    void move(const VectorXd& q, const VectorXd& step, VectorXd& out) const override { out = q + step; }
+    double gradient_noise() const override { return 0.0; }
+
+ private:
+    double curvature_ = 1.0;  // at the point of the last linearize()
+};
+
+TEST_CASE("newton: close to the end the factor is kept, and computed anew where it does not serve") {
+    for (const double start : {1.5, 4.0}) {
+        Bowl bowl;
+        NewtonIterate x;
+        x.set(Vector2d(start, 0.3));
+        StepReport report;
+        newton(bowl, {1e-12, 100}, x, report);
+        CHECK(report.status == StepStatus::Converged);
+        CHECK(std::abs(x.q[0] - 1.0) < 1e-14);
+        CHECK(bowl.gradients > 0);
+        CHECK(bowl.linearizations < report.iterations);
+    }
+}
+
 TEST_CASE("newton: a start outside and a way without room are told apart") {
     Wall wall;
     NewtonIterate x;

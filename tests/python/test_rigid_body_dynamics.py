@@ -198,10 +198,10 @@ def test_jacobians_and_vjps_are_consistent():
         (lambda m, p, q, v: ff.forward_dynamics(m, p, q, v, v * np.nan), "forward_dynamics: tau has entries"),
         (
             lambda m, p, q, v: ff.forward_dynamics(m, p, q, v, v, wrenches=np.zeros((2, 6))),
-            "forward_dynamics: wrenches has 2 rows, expected 14",
+            "forward_dynamics: wrenches has 2 rows, expected 10",
         ),
         (lambda m, p, q, v: ff.mass_matrix(m, p, q[1:]), "mass_matrix: q has 14 rows, expected 15"),
-        (lambda m, p, q, v: ff.body_jacobian(m, p, q, 99), "body_jacobian: body 99, expected 0 to 13"),
+        (lambda m, p, q, v: ff.body_jacobian(m, p, q, 99), "body_jacobian: body 99, expected 0 to 9"),
     ],
 )
 def test_mistakes_are_named(call, expected):

@@ -94,9 +94,7 @@ def test_options_are_structs_and_reports_count_the_calls_of_contact():
     controls = np.zeros((3, 0))
     options = ff.StepOptions(dt=0.005, tolerance=1e-9, max_iterations=50)
     a = ff.rollout(model, parameters, state, controls, contact="longrange", options=options)
-    b = ff.rollout(
-        model, parameters, state, controls, contact="longrange", dt=0.005, tolerance=1e-9, max_iterations=50
-    )
+    b = ff.rollout(model, parameters, state, controls, contact="longrange", dt=0.005, tolerance=1e-9, max_iterations=50)
     assert np.array_equal(a.q, b.q)
     assert (a.options.dt, a.options.tolerance, a.options.max_iterations) == (0.005, 1e-9, 50)
     assert a.options.pd_convention == "standard" and ff.StepOptions(pd_convention="paper").pd_convention == "paper"

@@ -27,7 +27,7 @@ void solve_roughly(StepSolve& solve) {
 /// The end of the way: the step's own problem.
 void solve_whole(StepSolve& solve) {
     solve.problem.begin(solve.context, solve.now, solve.input, solve.memory);
-    solve.x.linearized = false;
+    solve.x.evaluated = false;
     const StepOptions& options = solve.context.options;
     newton(solve.problem, {options.tolerance, options.max_iterations}, solve.x, solve.report);
 }
@@ -47,7 +47,7 @@ void follow_central_path(StepSolve& solve) {
     for (const double factor : kCentralPath) {
         heavy.weight = factor * context.parameters.weight;
         solve.problem.begin(path, solve.now, solve.input, solve.memory);
-        solve.x.linearized = false;
+        solve.x.evaluated = false;
         solve_roughly(solve);
     }
     solve_whole(solve);
@@ -89,7 +89,7 @@ void press_gradually(StepSolve& solve) {
         slower.v = fraction * solve.now.v;
         if (context.model.num_kinematic() > 0) partial.script = part_of_script(solve, way, fraction);
         solve.problem.begin(context, slower, partial, solve.memory);
-        solve.x.linearized = false;
+        solve.x.evaluated = false;
         solve_roughly(solve);
     }
     solve_whole(solve);

@@ -25,7 +25,7 @@ bool start_from(StepSolve& solve, const VectorXd& v) {
     x.value = solve.problem.linearize(x.trial);
     if (!std::isfinite(x.value)) return false;
     x.q.swap(x.trial);
-    x.linearized = true;
+    x.evaluated = true;
     solve.report.min_gap = way.certified_gap;
     return true;
 }

@@ -104,17 +104,26 @@ void set_twists(const Model& model, const InertiaTarget& target, const Kinematic
     }
 }
 
-/// Gradient and Hessian entries of the degrees of freedom of body i, whose subtree sums are complete.
-void add_entries(const Model& model, std::size_t i, const InertiaScratch& s, Eigen::VectorXd& gradient,
-                 BlockMatrix& hessian) {
+/// Gradient entries of the degrees of freedom of body i, whose subtree sums are complete.
+void add_gradient(const Model& model, std::size_t i, const InertiaScratch& s, Eigen::VectorXd& gradient) {
     const ModelBody& body = model.bodies()[i];
-    const BlockMatrix::Block block = hessian.block(body.root, body.root);
     const Matrix3d W33 = s.W[i].leftCols<3>();
     const Vector3d W4 = s.W[i].col(3), torque = axial(W33);
-    const Matrix3d angular = (s.M33[i].trace() - W33.trace()) * Matrix3d::Identity() - s.M33[i] + W33.transpose();
     for (int k = body.first_dof; k < body.first_dof + body.num_dofs; ++k) {
         const auto dof = static_cast<std::size_t>(k);
         gradient[k] += s.a[dof].dot(torque) + s.v[dof].dot(W4);
+    }
+}
+
+/// The same of the Hessian.
+void add_hessian(const Model& model, std::size_t i, const InertiaScratch& s, BlockMatrix& hessian) {
+    const ModelBody& body = model.bodies()[i];
+    const BlockMatrix::Block block = hessian.block(body.root, body.root);
+    const Matrix3d W33 = s.W[i].leftCols<3>();
+    const Vector3d W4 = s.W[i].col(3);
+    const Matrix3d angular = (s.M33[i].trace() - W33.trace()) * Matrix3d::Identity() - s.M33[i] + W33.transpose();
+    for (int k = body.first_dof; k < body.first_dof + body.num_dofs; ++k) {
+        const auto dof = static_cast<std::size_t>(k);
         const Vector3d b_w = angular * s.a[dof] + (s.M4[i] - W4).cross(s.v[dof]);
         const Vector3d b_v = s.a[dof].cross(s.M4[i]) + s.mass[i] * s.v[dof];
         const int ball = model.dofs()[dof].ball;
@@ -136,12 +145,14 @@ void add_entries(const Model& model, std::size_t i, const InertiaScratch& s, Eig
 
 double add_inertia_derivatives(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
                                const Kinematics& kinematics, InertiaScratch& s, Eigen::VectorXd& gradient,
-                               BlockMatrix& hessian) {
+                               BlockMatrix* hessian) {
     const auto n = static_cast<std::size_t>(model.num_bodies());
     s.W.assign(n, Matrix34d::Zero());
-    s.M33.assign(n, Matrix3d::Zero());
-    s.M4.assign(n, Vector3d::Zero());
-    s.mass.assign(n, 0.0);
+    if (hessian) {
+        s.M33.assign(n, Matrix3d::Zero());
+        s.M4.assign(n, Vector3d::Zero());
+        s.mass.assign(n, 0.0);
+    }
     set_twists(model, target, kinematics, s);
     const double scale = 1.0 / (dt * dt);
     const Vector3d& gravity = parameters.gravity;
@@ -161,17 +172,19 @@ double add_inertia_derivatives(const Model& model, const Parameters& parameters,
         energy += 0.5 * (KS.cwiseProduct(D).sum() + gravity.dot(first_moment(D, m))) - gravity.dot(TS.col(3));
         s.W[i].leftCols<3>() += KS.leftCols<3>() * R.transpose() + KS.col(3) * p.transpose();
         s.W[i].col(3) += KS.col(3);
+        const auto parent = static_cast<std::size_t>(body.parent);
+        if (parent > 0) s.W[parent] += s.W[i];
+        if (body.num_dofs > 0) add_gradient(model, i, s, gradient);
+        if (!hessian) continue;
         s.M33[i] += scale * (TS.leftCols<3>() * R.transpose() + TS.col(3) * p.transpose());
         s.M4[i] += scale * TS.col(3);
         s.mass[i] += scale * m[0];
-        const auto parent = static_cast<std::size_t>(body.parent);
         if (parent > 0) {
-            s.W[parent] += s.W[i];
             s.M33[parent] += s.M33[i];
             s.M4[parent] += s.M4[i];
             s.mass[parent] += s.mass[i];
         }
-        if (body.num_dofs > 0) add_entries(model, i, s, gradient, hessian);
+        if (body.num_dofs > 0) add_hessian(model, i, s, *hessian);
     }
     return energy;
 }

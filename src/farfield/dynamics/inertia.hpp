@@ -40,10 +40,10 @@ struct InertiaScratch {
     std::vector<Eigen::Vector3d> v, a;  ///< twists of all degrees of freedom about their tree's origin
 };
 
-/// Adds gradient and lower triangle of the Hessian; returns the energy.
+/// Adds gradient and, unless it is null, the Hessian; returns the energy.
 double add_inertia_derivatives(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
                                const Kinematics& kinematics, InertiaScratch& scratch, Eigen::VectorXd& gradient,
-                               BlockMatrix& hessian);
+                               BlockMatrix* hessian);
 
 /// Derivatives of phi = lambda . dI/dq, as wrenches at the body origins and parameter gradients, all subtracted
 /// (the adjoint wants -phi), for any number of directions. `twists` are those of each lambda at `poses` (body_twists).

@@ -257,20 +257,22 @@ double joint_energy(const JointStep& step, const Eigen::VectorXd& q) {
 }
 
 double add_joint_derivatives(const JointStep& step, const Eigen::VectorXd& q, Eigen::VectorXd& gradient,
-                             BlockMatrix& hessian) {
+                             BlockMatrix* hessian) {
     double energy = 0.0;
     const auto add_scalar = [&](const ScalarCoordinate& c, const Taylor& t) {
         energy += t.value;
         gradient[c.dof] += t.slope;
+        if (!hessian) return;
         const int tree = tree_of(step.model, c.dof);
-        hessian.block(tree, tree)(c.dof, c.dof) += t.curvature;
+        hessian->block(tree, tree)(c.dof, c.dof) += t.curvature;
     };
     int dof = 0;
     const auto add_ball = [&](const BallError& error, const BallTaylor& f) {
         energy += f.value;
         gradient.segment<3>(dof) += error.gradient(f);
+        if (!hessian) return;
         const int tree = tree_of(step.model, dof);
-        const BlockMatrix::Block block = hessian.block(tree, tree);
+        const BlockMatrix::Block block = hessian->block(tree, tree);
         const Matrix3d h = error.hessian(f);
         for (int c = 0; c < 3; ++c) {
             for (int r = c; r < 3; ++r) block(dof + r, dof + c) += h(r, c);

@@ -25,9 +25,9 @@ struct JointStep {
 
 [[nodiscard]] double joint_energy(const JointStep& step, const Eigen::VectorXd& q);
 
-/// Adds gradient and lower triangle of the Hessian; returns the energy.
+/// Adds gradient and, unless it is null, the Hessian; returns the energy.
 double add_joint_derivatives(const JointStep& step, const Eigen::VectorXd& q, Eigen::VectorXd& gradient,
-                             BlockMatrix& hessian);
+                             BlockMatrix* hessian);
 
 /// Subtracts the derivatives of phi = lambda . dE/dq+ by the state now, the control and the parameters, for every direction lambda.
 void joint_vjp(const JointStep& step, const Eigen::VectorXd& q, std::span<const Eigen::VectorXd> lambdas,

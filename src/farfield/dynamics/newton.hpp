@@ -3,7 +3,8 @@
 /// @file  Newton's method with a line search along a way that is known to be free, for any function on a manifold.
 ///
 /// Deviation: at least one step is taken and the step computed where the stopping test passes is still taken, so that forces far below the
-///            tolerance reach the result.
+///            tolerance reach the result. Where a Hessian costs more than a gradient, the last steps, which are short, keep the factor of
+///            the one before.
 #include <Eigen/Dense>
 #include <optional>
 
@@ -35,7 +36,10 @@ class NewtonProblem {
     [[nodiscard]] virtual double energy(const Eigen::VectorXd& q) = 0;
     /// The same with derivatives, which direction() and free_way() refer to.
     virtual double linearize(const Eigen::VectorXd& q) = 0;
-    /// A descent direction at q, where the last linearize() was.
+    /// The same with the gradient alone, when the problem has a use for it: direction() then takes the factor of the last linearize().
+    [[nodiscard]] virtual bool keeps_factor() const { return false; }
+    virtual double differentiate(const Eigen::VectorXd& q) { return linearize(q); }
+    /// A descent direction at q, where the last linearize() or differentiate() was.
     [[nodiscard]] virtual NewtonDirection direction(const Eigen::VectorXd& q, Eigen::VectorXd& step,
                                                     StepReport& report) = 0;
     [[nodiscard]] virtual FreeWay free_way(const Eigen::VectorXd& step, StepReport& report) = 0;
@@ -47,13 +51,13 @@ class NewtonProblem {
 /// Where Newton's method is, and its scratch space.
 struct NewtonIterate {
     Eigen::VectorXd q;
-    bool linearized = false;  ///< the last linearize() of the problem was at q, with this value:
+    bool evaluated = false;  ///< the problem was last linearised or differentiated at q, with this value:
     double value = 0.0;
     Eigen::VectorXd step, scaled, trial;
 
     void set(const Eigen::VectorXd& start) {
         q = start;
-        linearized = false;
+        evaluated = false;
     }
 };
 

@@ -6,6 +6,11 @@ namespace farfield {
 using Eigen::VectorXd;
 
 void StepLinearization::reduce(const Reduction& reduction, const VectorXd* remaining) {
+    reduce_gradient(reduction, remaining);
+    if (!reduction.identity) hessian.congruence(reduction.E, reduced_);
+}
+
+void StepLinearization::reduce_gradient(const Reduction& reduction, const VectorXd* remaining) {
     reduction_ = &reduction;
     remaining_ = remaining;
     if (reduction.identity) {
@@ -16,7 +21,6 @@ void StepLinearization::reduce(const Reduction& reduction, const VectorXd* remai
             hessian.apply(*remaining, product_);
             reduced_gradient_.noalias() += reduction.E.transpose() * product_;
         }
-        hessian.congruence(reduction.E, reduced_);
     }
     residual_ = reduced_gradient_.size() ? reduced_gradient_.lpNorm<Eigen::Infinity>() : 0.0;
 }

@@ -23,6 +23,8 @@ class StepLinearization {
 
     /// Reduces the system by `reduction`, which must outlive it; `remaining` is r, null when nothing is scripted.
     void reduce(const Reduction& reduction, const Eigen::VectorXd* remaining);
+    /// The same for the gradient alone; the factor stays that of the last system.
+    void reduce_gradient(const Reduction& reduction, const Eigen::VectorXd* remaining);
     [[nodiscard]] double residual() const { return residual_; }  ///< infinity norm of E^T (g + H r)
 
     /// See BlockMatrix; of E^T H E.

@@ -53,13 +53,13 @@ void StepProblem::begin(const StepContext& context, const State& now, const Step
     contact_ = context.contact ? &context.contact->begin_step(kinematics_now_.poses, context.options.dt,
                                                               context.parameters, *memory.contact, mode)
                                : nullptr;
-    set_noise();
+    gradient_noise_ = gravity_scale_ = 0.0;
+    if (mode == contact::StepMode::Forward) set_noise();  // going backward nothing is compared with it
 }
 
 void StepProblem::set_noise() {
     const Model& model = context_->model;
     const double dt = context_->options.dt;
-    gradient_noise_ = gravity_scale_ = 0.0;
     tree_noise_.assign(kinematics_now_.poses.size(), 0.0);
     for (std::size_t i = 1; i < kinematics_now_.poses.size(); ++i) {
         if (model.bodies()[i].last_dof < 0) continue;
@@ -94,18 +94,30 @@ double StepProblem::energy(const VectorXd& q) {
     return value + contact_->energy(kinematics_.poses);
 }
 
-double StepProblem::linearize(const VectorXd& q) {
+/// Everything but contact.
+void StepProblem::add_smooth_terms(const VectorXd& q, BlockMatrix* hessian) {
     const Model& model = context_->model;
     place(q);
     at_.gradient.setZero(model.num_dofs());
-    at_.hessian.set_zero(trees_);
     at_.value = add_inertia_derivatives(model, context_->parameters, context_->options.dt, target_, kinematics_,
-                                        inertia_, at_.gradient, at_.hessian);
-    const double joints = add_joint_derivatives(joint_step(), q, at_.gradient, at_.hessian);
+                                        inertia_, at_.gradient, hessian);
+    const double joints = add_joint_derivatives(joint_step(), q, at_.gradient, hessian);
     const double scale = std::abs(at_.value) + std::abs(joints) + gravity_scale_;
     at_.noise =
         1e-13 * scale + placement_noise(model, context_->parameters, kinematics_.poses, scale) / context_->options.dt;
     at_.value += joints;
+}
+
+double StepProblem::differentiate(const VectorXd& q) {
+    kept_ = true;
+    add_smooth_terms(q, nullptr);
+    return at_.value;
+}
+
+double StepProblem::linearize(const VectorXd& q) {
+    kept_ = false;
+    at_.hessian.set_zero(trees_);
+    add_smooth_terms(q, &at_.hessian);
     if (!contact_) return at_.value;
     ++counts_.linearizations;
     hessian_without_contact_.copy_entries(at_.hessian);
@@ -113,7 +125,7 @@ double StepProblem::linearize(const VectorXd& q) {
     at_.value += at_.contact.energy;
     at_.noise += 1e-13 * std::abs(at_.contact.energy);
     if (std::isfinite(at_.contact.energy))
-        add_contact_derivatives(model, kinematics_, at_.contact, contact_scratch_, at_.gradient, at_.hessian);
+        add_contact_derivatives(context_->model, kinematics_, at_.contact, contact_scratch_, at_.gradient, at_.hessian);
     return at_.value;
 }
 
@@ -132,11 +144,15 @@ NewtonDirection StepProblem::direction(const VectorXd& q, VectorXd& step, StepRe
     }
     const Reduction& reduction = context_->model.reduction();
     const VectorXd* remaining = scripted() ? &remaining_script(q) : nullptr;
-    at_.reduce(reduction, remaining);
+    if (kept_) {
+        at_.reduce_gradient(reduction, remaining);
+    } else {
+        at_.reduce(reduction, remaining);
+    }
     NewtonDirection out{.residual = at_.residual(), .noise = at_.noise};
     out.arrived = !remaining || remaining->isZero(1e-14);
     report.residual = out.residual;
-    if (!at_.factor()) {
+    if (!kept_ && !at_.factor()) {
         project_contact();
         at_.reduce(reduction, remaining);
         if (!at_.factor()) at_.factor_absolute(kEigenvalueFloor);

@@ -27,6 +27,9 @@ class StepProblem final : public NewtonProblem {
 
     [[nodiscard]] double energy(const Eigen::VectorXd& q) override;
     double linearize(const Eigen::VectorXd& q) override;
+    /// Contact bends the potential too much, and its Hessian comes with its gradient.
+    [[nodiscard]] bool keeps_factor() const override { return !contact_; }
+    double differentiate(const Eigen::VectorXd& q) override;
     /// Exact Hessian first, then contact projected per body pair, then |eigenvalues|.
     [[nodiscard]] NewtonDirection direction(const Eigen::VectorXd& q, Eigen::VectorXd& step,
                                             StepReport& report) override;
@@ -57,6 +60,7 @@ class StepProblem final : public NewtonProblem {
  private:
     [[nodiscard]] JointStep joint_step() const;
     void set_noise();
+    void add_smooth_terms(const Eigen::VectorXd& q, BlockMatrix* hessian);
     void project_contact();
     void add_contact_vjp(std::span<Parameters> gradients);
     void pull_back(std::size_t direction, StepProducts& products, Parameters& gradient);
@@ -75,6 +79,7 @@ class StepProblem final : public NewtonProblem {
     std::vector<double> tree_noise_;
 
     StepLinearization at_;
+    bool kept_ = false;  ///< the Hessian of at_ is that of an earlier point
     BlockMatrix hessian_without_contact_;
     InertiaScratch inertia_;
     ContactScratch contact_scratch_;

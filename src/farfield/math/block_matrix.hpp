@@ -42,7 +42,7 @@ class BlockMatrix {
     }
 
     [[nodiscard]] Eigen::Index size() const { return lower_.rows(); }
-    [[nodiscard]] double largest_diagonal() const { return lower_.diagonal().cwiseAbs().maxCoeff(); }
+    [[nodiscard]] double largest_diagonal() const { return size() ? lower_.diagonal().cwiseAbs().maxCoeff() : 0.0; }
     [[nodiscard]] Eigen::MatrixXd to_dense() const { return lower_.selfadjointView<Eigen::Lower>(); }
 
     /// out = H x.

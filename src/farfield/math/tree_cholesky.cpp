@@ -27,7 +27,9 @@ bool TreeCholesky::compute(const Eigen::MatrixXd& lower) {
     return true;
 }
 
-void TreeCholesky::solve_in_place(Eigen::VectorXd& x) const {
+void TreeCholesky::solve_in_place(Eigen::VectorXd& x) const { solve_column(x.data()); }
+
+void TreeCholesky::solve_column(double* x) const {
     const Eigen::Index n = pivots_.size();
     for (Eigen::Index k = n - 1; k >= 0; --k) {  // L^T y = x
         const double* const row = rows_.data() + k * n;
@@ -43,6 +45,7 @@ void TreeCholesky::solve_in_place(Eigen::VectorXd& x) const {
 
 void TreeCholesky::solve_in_place(RightHandSides& x) const {
     const Eigen::Index n = pivots_.size(), columns = x.cols();
+    if (columns == 1) return solve_column(x.data());
     const auto subtract = [columns](double factor, const double* from, double* to) {
         for (Eigen::Index c = 0; c < columns; ++c) to[c] -= factor * from[c];
     };

@@ -23,6 +23,8 @@ class TreeCholesky {
     [[nodiscard]] double pivot_ratio() const { return pivots_.size() ? pivots_.minCoeff() / pivots_.maxCoeff() : 1.0; }
 
  private:
+    void solve_column(double* x) const;
+
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows_;  // strict lower triangle: L
     Eigen::VectorXd pivots_;                                                       // D
 };

@@ -1520,7 +1520,9 @@ class Trajectory:
     def __repr__(self) -> str: ...
 
 class RolloutGradient:
-    """Gradient of a loss by everything a rollout depends on."""
+    """
+    Gradient of a loss by everything a rollout depends on, each with all else held fixed. Where the initial state depends on parameters, add (dq0/dtheta)^T q0 + (dv0/dtheta)^T v0 to that by parameters.
+    """
 
     @property
     def q0(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
