@@ -12,6 +12,7 @@ void bind_contact(nanobind::module_& m);
 void bind_contact_ipc(nanobind::module_& m);
 void bind_contact_polyhedral(nanobind::module_& m);
 void bind_dynamics(nanobind::module_& m);
+void bind_simulation(nanobind::module_& m);
 void bind_io(nanobind::module_& m);
 void bind_grains(nanobind::module_& m);
 void bind_grain_networks(nanobind::module_& m);

@@ -16,6 +16,7 @@
 #include "farfield/dynamics/step_jacobian.hpp"
 #include "farfield/model/parameter_names.hpp"
 #include "poses.hpp"
+#include "step_arguments.hpp"
 
 namespace farfield::python {
 
@@ -60,36 +61,6 @@ class PythonPolicy : public Policy {
     nb::object object_;
     int num_parameters_ = 0;
 };
-
-PdConvention pd_convention_of(const std::string& name) {
-    if (name == "paper") return PdConvention::Paper;
-    if (name != "standard") fail("pd_convention '", name, "', expected 'standard' or 'paper'");
-    return PdConvention::Standard;
-}
-
-const char* name_of(PdConvention convention) { return convention == PdConvention::Paper ? "paper" : "standard"; }
-
-/// What a rollout is told about its steps: one struct, or single numbers.
-StepOptions step_options(const ModelPtr& model, const std::optional<StepOptions>& given, std::optional<double> dt,
-                         std::optional<double> tolerance, std::optional<int> max_iterations,
-                         const std::optional<std::string>& pd_convention) {
-    if (given && (dt || tolerance || max_iterations || pd_convention))
-        fail("rollout: options and dt, tolerance, max_iterations or pd_convention, expected one or the others");
-    StepOptions options = given.value_or(StepOptions{.dt = dt.value_or(model->default_dt())});
-    if (tolerance) options.tolerance = *tolerance;
-    if (max_iterations) options.max_iterations = *max_iterations;
-    if (pd_convention) options.pd_convention = pd_convention_of(*pd_convention);
-    validate(options);
-    return options;
-}
-
-/// The contact of a rollout, its filter with other options than the defaults when they are given.
-ContactSetup setup_of(const ContactPtr& contact, const ModelPtr& model, const std::optional<FilterOptions>& filter) {
-    if (!contact) return {};
-    ContactSetup setup = contact->setup(model);
-    if (filter) setup.filter = std::make_shared<const CollisionFilter>(*model, setup.filter->surfaces(), *filter);
-    return setup;
-}
 
 /// Rows of a 2-D array (width 0), or of a 3-D one whose last extent is `width`, without copying. With `losses`, of loss `k` in an array
 /// that has one more extent before the others.
@@ -166,7 +137,7 @@ Trajectory run(const ModelPtr& model, const Parameters& parameters, const State&
                const std::optional<RowMatrix>& script, const nb::object& policy, const std::optional<RowMatrix>& guess,
                int threads, const std::optional<StepOptions>& given, const std::optional<FilterOptions>& filter) {
     const StepOptions options = step_options(model, given, dt, tolerance, max_iterations, pd_convention);
-    const ContactPtr potential = contact_of(contact);
+    const ContactPtr potential = contact_for(*model, contact);
     RolloutInput input{.state0 = state, .controls = controls};
     if (script) input.script = *script;
     if (guess) input.guess = *guess;
@@ -188,7 +159,7 @@ std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Param
                                   const std::optional<std::vector<RowMatrix>>& guesses,
                                   const std::optional<StepOptions>& given, const std::optional<FilterOptions>& filter) {
     const StepOptions options = step_options(model, given, dt, tolerance, max_iterations, pd_convention);
-    const ContactPtr potential = contact_of(contact);
+    const ContactPtr potential = contact_for(*model, contact);
     if (controls.size() != states.size())
         fail("rollout_batch: ", controls.size(), " control sequences for ", states.size(), " states");
     if (guesses && guesses->size() != states.size())
@@ -377,6 +348,14 @@ void bind_dynamics(nb::module_& m) {
         .def(
             "_set_contact", [](Trajectory& t, ContactModel& contact) { t.contact = contact.setup(t.model); },
             "contact"_a)
+        .def(
+            "contact_forces",
+            [](const Trajectory& t) {
+                std::vector<std::vector<ContactForce>> out;
+                for (int step = 0; step < t.num_steps(); ++step) out.push_back(contact_forces(t, step));
+                return out;
+            },
+            "Per step a list with a ContactForce for every interacting pair.")
         .def("__len__", &Trajectory::num_steps)
         .def("__repr__", [](const Trajectory& t) {
             return "Trajectory(steps=" + std::to_string(t.num_steps()) + ", dt=" + std::to_string(t.options.dt) +
@@ -396,9 +375,10 @@ void bind_dynamics(nb::module_& m) {
 
     m.def(
         "rollout", &run, "model"_a, "parameters"_a, "state"_a, "controls"_a, nb::kw_only(), "dt"_a.none() = nb::none(),
-        "contact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(), "max_iterations"_a.none() = nb::none(),
-        "pd_convention"_a.none() = nb::none(), "script"_a.none() = nb::none(), "policy"_a.none() = nb::none(),
-        "guess"_a.none() = nb::none(), "threads"_a = 1, "options"_a.none() = nb::none(), "filter"_a.none() = nb::none(),
+        "contact"_a.none() = nb::str("automatic"), "tolerance"_a.none() = nb::none(),
+        "max_iterations"_a.none() = nb::none(), "pd_convention"_a.none() = nb::none(), "script"_a.none() = nb::none(),
+        "policy"_a.none() = nb::none(), "guess"_a.none() = nb::none(), "threads"_a = 1, "options"_a.none() = nb::none(),
+        "filter"_a.none() = nb::none(),
         "Simulates len(controls) steps of dt [s] (default: model.default_dt) from `state`; controls has shape (steps, "
         "num_controls).\n\n"
         "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton "
@@ -407,7 +387,8 @@ void bind_dynamics(nb::module_& m) {
         "absent.\n"
         "contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', "
         "'polyhedral', 'ipc' or\n"
-        "'ipc-global'; weight and friction are in the parameters.\n"
+        "'ipc-global'; by default 'longrange' where the model has contact pairs; None switches contact off; weight and "
+        "friction are in the parameters.\n"
         "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, "
         "parameters_bar) and optional num_parameters.\n"
         "guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).\n"
@@ -416,7 +397,7 @@ void bind_dynamics(nb::module_& m) {
         "the "
         "collision filter.");
     m.def("rollout_batch", &run_batch, "model"_a, "parameters"_a, "states"_a, "controls"_a, nb::kw_only(),
-          "dt"_a.none() = nb::none(), "contact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(),
+          "dt"_a.none() = nb::none(), "contact"_a.none() = nb::str("automatic"), "tolerance"_a.none() = nb::none(),
           "max_iterations"_a.none() = nb::none(), "pd_convention"_a.none() = nb::none(),
           "threads"_a.none() = nb::none(), "guesses"_a.none() = nb::none(), "options"_a.none() = nb::none(),
           "filter"_a.none() = nb::none(),

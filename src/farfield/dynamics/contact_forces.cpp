@@ -54,12 +54,14 @@ std::vector<ContactForce> list_forces(const StepContext& context, const Poses& p
     const CollisionGeometry& geometry = surfaces ? *surfaces : context.model.collision();
     std::vector<ContactForce> out;
     std::size_t with = 0;
-    for (const PairBlock& alone : normal.blocks) {  // pairs with friction are among those with a potential or listed after
+    for (const PairBlock& alone : normal.blocks) {  // in pair order in both
         while (with < total.blocks.size() &&
                std::pair(total.blocks[with].a, total.blocks[with].b) < std::pair(alone.a, alone.b))
             ++with;
-        const bool listed = with < total.blocks.size() && total.blocks[with].a == alone.a && total.blocks[with].b == alone.b;
-        out.push_back(describe(geometry, {.a = alone.a, .b = alone.b}, poses, alone, listed ? total.blocks[with] : alone));
+        const bool listed =
+            with < total.blocks.size() && total.blocks[with].a == alone.a && total.blocks[with].b == alone.b;
+        out.push_back(
+            describe(geometry, {.a = alone.a, .b = alone.b}, poses, alone, listed ? total.blocks[with] : alone));
     }
     return out;
 }

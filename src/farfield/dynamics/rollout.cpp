@@ -149,7 +149,8 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     t.q.resize(steps + 1, model.num_q());
     t.v.resize(steps + 1, model.num_dofs());
     t.reports.reserve(static_cast<std::size_t>(steps));
-    Simulation simulation(model_ptr, parameters, contact, options, std::shared_ptr<ThreadPool>(std::shared_ptr<void>(), pool));
+    Simulation simulation(model_ptr, parameters, contact, options,
+                          std::shared_ptr<ThreadPool>(std::shared_ptr<void>(), pool));
     simulation.reset(input.state0, "rollout: state0");
     t.q.row(0) = simulation.state().q.transpose();
     t.v.row(0) = simulation.state().v.transpose();
@@ -174,6 +175,15 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
         }
     }
     return t;
+}
+
+std::vector<ContactForce> contact_forces(const Trajectory& t, int step) {
+    if (step < 0 || step >= t.num_steps()) fail("contact_forces: step ", step, ", expected 0 to ", t.num_steps() - 1);
+    const StepContext context{*t.model, t.parameters, t.contact.potential.get(), nullptr, t.options};
+    Kinematics previous, now;
+    forward_kinematics(*t.model, t.parameters, t.q.row(step).transpose(), previous);
+    forward_kinematics(*t.model, t.parameters, t.q.row(step + 1).transpose(), now);
+    return contact_forces(context, previous.poses, now.poses);
 }
 
 std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model, const std::vector<Parameters>& parameters,

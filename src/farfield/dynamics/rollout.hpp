@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "farfield/base/thread_pool.hpp"
+#include "farfield/dynamics/contact_forces.hpp"
 #include "farfield/dynamics/implicit_step.hpp"
 
 namespace farfield {
@@ -58,6 +59,9 @@ struct Trajectory {
 [[nodiscard]] Trajectory rollout(std::shared_ptr<const Model> model, const Parameters& parameters,
                                  const RolloutInput& input, const StepOptions& options,
                                  const ContactSetup& contact = {}, ThreadPool* pool = nullptr);
+
+/// What contact did in step `step` (from state `step` to the next).
+[[nodiscard]] std::vector<ContactForce> contact_forces(const Trajectory& trajectory, int step);
 
 /// Independent rollouts, spread over the pool. Results do not depend on its size.
 [[nodiscard]] std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model,

@@ -15,8 +15,7 @@ ContactSetup for_shapes(const Model& model, const Parameters& parameters, Contac
     if (!contact.filter || !contact.potential) return contact;
     std::shared_ptr<const CollisionGeometry> surfaces = contact.potential->surfaces(parameters);
     if (surfaces != contact.filter->surfaces()) {
-        contact.filter =
-            std::make_shared<const CollisionFilter>(model, std::move(surfaces), contact.filter->options());
+        contact.filter = std::make_shared<const CollisionFilter>(model, std::move(surfaces), contact.filter->options());
     }
     return contact;
 }
@@ -24,8 +23,7 @@ ContactSetup for_shapes(const Model& model, const Parameters& parameters, Contac
 void require_finite(const VectorXd& values, Eigen::Index size, const char* what) {
     if (values.size() != size) fail("step: ", what, " has ", values.size(), " entries, expected ", size);
     for (Eigen::Index k = 0; k < size; ++k) {
-        if (!std::isfinite(values[k]))
-            fail("step: ", what, "[", k, "] = ", values[k], ", expected a finite number");
+        if (!std::isfinite(values[k])) fail("step: ", what, "[", k, "] = ", values[k], ", expected a finite number");
     }
 }
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file  One simulation to hold, and contact forces, in Python.
+#include <nanobind/eigen/dense.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "contact_model.hpp"
+#include "farfield/base/error.hpp"
+#include "farfield/dynamics/simulation.hpp"
+#include "step_arguments.hpp"
+
+namespace farfield::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+namespace {
+
+using ModelPtr = std::shared_ptr<Model>;
+using VectorView = nb::DRef<const VectorXd>;
+
+void make(Simulation* self, const ModelPtr& model, const std::optional<Parameters>& parameters,
+          const ContactArgument& contact, std::optional<double> dt, std::optional<double> tolerance,
+          std::optional<int> max_iterations, const std::optional<std::string>& pd_convention, int threads,
+          const std::optional<StepOptions>& options, const std::optional<FilterOptions>& filter,
+          const std::optional<State>& state) {
+    new (self) Simulation(model, parameters.value_or(model->default_parameters()),
+                          setup_of(contact_for(*model, contact), model, filter),
+                          step_options(model, options, dt, tolerance, max_iterations, pd_convention),
+                          threads > 1 ? std::make_shared<ThreadPool>(threads) : nullptr);
+    if (state) self->reset(*state);
+}
+
+StepReport take_step(Simulation& self, const std::optional<VectorView>& control,
+                     const std::optional<VectorView>& script) {
+    StepInput input{.control = control ? VectorXd(*control) : self.model()->default_control(),
+                    .script = script ? VectorXd(*script) : VectorXd()};
+    nb::gil_scoped_release release;
+    return self.step(input);
+}
+
+int body_index(const ContactForce& c, int body) {
+    if (body != c.a && body != c.b) fail("ContactForce: body ", body, ", expected ", c.a, " or ", c.b);
+    return body;
+}
+
+void bind_contact_force(nb::module_& m) {
+    nb::class_<ContactForce>(m, "ContactForce", "What contact did to one pair of bodies in a step.")
+        .def_ro("a", &ContactForce::a, "Body index.")
+        .def_ro("b", &ContactForce::b, "Body index, above a.")
+        .def_ro("gap", &ContactForce::gap, "Distance of the surfaces [m].")
+        .def_ro("point", &ContactForce::point, "Centre of pressure, half-way between the surfaces, world [m].")
+        .def_ro("normal", &ContactForce::normal, "Unit vector in which a is pushed; b is pushed the other way.")
+        .def_ro("normal_force", &ContactForce::normal_force, "How hard the bodies repel each other, >= 0 [N].")
+        .def(
+            "force_on",
+            [](const ContactForce& c, int body) -> Vector3d { return body_index(c, body) == c.a ? c.force : -c.force; },
+            "body"_a, "Force on one of the two bodies, friction included, world axes [N].")
+        .def(
+            "friction_on",
+            [](const ContactForce& c, int body) -> Vector3d {
+                return body_index(c, body) == c.a ? c.friction : -c.friction;
+            },
+            "body"_a, "The part of force_on that is friction [N].")
+        .def(
+            "torque_on",
+            [](const ContactForce& c, int body) -> Vector3d {
+                return body_index(c, body) == c.a ? c.torque_a : c.torque_b;
+            },
+            "body"_a, "Torque on one of the two bodies about its origin, world axes [N m].")
+        .def("__repr__", [](const ContactForce& c) {
+            return "ContactForce(a=" + std::to_string(c.a) + ", b=" + std::to_string(c.b) +
+                   ", gap=" + std::to_string(c.gap) + ", normal_force=" + std::to_string(c.normal_force) + ")";
+        });
+}
+
+void bind_simulation_class(nb::module_& m) {
+    nb::class_<Simulation>(m, "Simulation",
+                           "A model that moves step by step. It keeps warm starts, so steps cost what those of a "
+                           "rollout do, with the same bits.")
+        .def("__init__", &make, "model"_a, "parameters"_a.none() = nb::none(), nb::kw_only(),
+             "contact"_a.none() = nb::str("automatic"), "dt"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(),
+             "max_iterations"_a.none() = nb::none(), "pd_convention"_a.none() = nb::none(), "threads"_a = 1,
+             "options"_a.none() = nb::none(), "filter"_a.none() = nb::none(), "state"_a.none() = nb::none(),
+             "Starts at `state`, else at the model's default state; parameters: by default those of the model. The "
+             "others are as in rollout.")
+        .def("step", &take_step, "control"_a.none() = nb::none(), "script"_a.none() = nb::none(),
+             "One step of dt; returns its StepReport. control: shape (num_controls,), default "
+             "model.default_control(). script: next\n"
+             "coordinates of kinematic bodies, shape (7 num_kinematic,); they rest when absent.")
+        .def(
+            "reset",
+            [](Simulation& self, const std::optional<State>& state) { state ? self.reset(*state) : self.reset(); },
+            "state"_a.none() = nb::none(), "Back to a state (default: the model's), time 0 and cold warm starts.")
+        .def_prop_ro(
+            "state", [](const Simulation& self) { return State(self.state()); }, "A copy of where the model is.")
+        .def_prop_ro("time", &Simulation::time, "[s]")
+        .def_prop_ro("num_steps", &Simulation::num_steps, "Steps since the last reset.")
+        .def_prop_ro(
+            "dt", [](const Simulation& self) { return self.options().dt; }, "Time step [s].")
+        .def_prop_ro(
+            "model", [](const Simulation& self) { return std::const_pointer_cast<Model>(self.model()); },
+            "The model that moves.")
+        .def_prop_ro(
+            "parameters", [](const Simulation& self) { return Parameters(self.parameters()); },
+            "A copy of the parameters it moves with.")
+        .def_prop_ro(
+            "contact", [](const Simulation& self) { return self.contact().description; },
+            "The contact model and its options as JSON; empty without contact.")
+        .def("contacts", &Simulation::contacts,
+             "A ContactForce for every interacting pair: what contact did in the last step.")
+        .def(
+            "find_intersection",
+            [](const Simulation& self) -> nb::object {
+                const auto hit = self.find_intersection();
+                if (!hit) return nb::none();
+                return nb::make_tuple(hit->a, hit->b, hit->point);
+            },
+            "(a, b, point) of the first two bodies whose surfaces cross, or None.")
+        .def("__repr__", [](const Simulation& self) {
+            return "Simulation(steps=" + std::to_string(self.num_steps()) + ", time=" + std::to_string(self.time()) +
+                   ")";
+        });
+}
+
+}  // namespace
+
+void bind_simulation(nb::module_& m) {
+    bind_contact_force(m);
+    bind_simulation_class(m);
+}
+
+}  // namespace farfield::python
