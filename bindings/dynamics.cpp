@@ -242,9 +242,6 @@ void bind_dynamics(nb::module_& m) {
         .def("poses", &poses_of,
              "World placement of every body at every state, shape (steps + 1, num_bodies, 7): position [m], quaternion "
              "(w, x, y, z).")
-        .def(
-            "_set_contact", [](Trajectory& t, ContactModel& contact) { t.contact = contact.setup(t.model); },
-            "contact"_a)
         .def("__len__", &Trajectory::num_steps)
         .def("__repr__", [](const Trajectory& t) {
             return "Trajectory(steps=" + std::to_string(t.num_steps()) + ", dt=" + std::to_string(t.options.dt) +
@@ -271,7 +268,7 @@ void bind_dynamics(nb::module_& m) {
           "absent.\n"
           "contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', "
           "'polyhedral', 'ipc' or\n"
-          "'ipc-global'; weight and friction are in the parameters.\n"
+          "'ipc-global'; stiffness and friction are in the parameters.\n"
           "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, "
           "parameters_bar) and optional num_parameters.\n"
           "guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).\n"

@@ -132,8 +132,9 @@ void bind_parameters(nb::module_& m) {
         .def_rw("stiffness", &Parameters::stiffness, "Joint springs, shape (num_dofs,) [N m/rad or N/m].")
         .def_rw("gravity", &Parameters::gravity, "Shape (3,) [m/s^2].")
         .def_rw("friction", &Parameters::friction,
-                "Coulomb coefficient per body, shape (num_bodies,); a pair uses the larger one of the built model.")
-        .def_rw("weight", &Parameters::weight, "Contact weight [J].")
+                "Coulomb coefficient per body, shape (num_bodies,); a pair uses the larger one.")
+        .def_rw("contact_stiffness", &Parameters::contact_stiffness,
+                "Factor of the weights [J] of all contact pairs, see ContactModel.pair_weights.")
         .def_rw("hull_vertices", &Parameters::hull_vertices,
                 "Local vertices of convex hulls, stacked, shape (n, 3) [m].")
         .def(
@@ -146,7 +147,7 @@ void bind_parameters(nb::module_& m) {
         .def("__getstate__",
              [](const Parameters& p) {
                  return Fields(p.moments, p.attachment, p.kp, p.kd, p.damping, p.armature, p.stiffness, p.gravity,
-                               p.friction, p.weight, p.hull_vertices);
+                               p.friction, p.contact_stiffness, p.hull_vertices);
              })
         .def("__setstate__", [](Parameters& self, const Fields& f) {
             new (&self) Parameters{std::get<0>(f), std::get<1>(f), std::get<2>(f), std::get<3>(f),

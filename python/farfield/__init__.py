@@ -48,6 +48,7 @@ from farfield._core import (
     hull_moments_vjp,
     load_model,
     load_state,
+    load_trajectory,
     model_from_bytes,
     model_to_bytes,
     retract,
@@ -61,7 +62,6 @@ from farfield._core import (
     zero_parameters,
 )
 from farfield.convex import convex_parts, decompose
-from farfield.files import load_trajectory
 
 __all__ = [
     "Actuator",

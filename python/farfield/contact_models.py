@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from farfield import _core
-from farfield._core import ContactModel
+from farfield._core import ContactModel, contact_from_description
+
+__all__ = ["CONTACT_MODELS", "contact_from_description", "contact_model"]
 
 CONTACT_MODELS = {
     "longrange": _core.LongRange,
@@ -15,19 +16,6 @@ CONTACT_MODELS = {
     "ipc": _core.Ipc,
     "ipc-global": _core.IpcGlobal,
 }
-
-
-def contact_from_description(text: str) -> ContactModel | None:
-    """The contact model that ``ContactModel.description`` or ``Trajectory.contact`` describes; None for an empty text."""
-    if not text:
-        return None
-    try:
-        options = dict(json.loads(text))
-        return CONTACT_MODELS[options.pop("model")](**options)
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"contact model {text!r}: {error}; expected the description of one of {', '.join(CONTACT_MODELS)}"
-        ) from error
 
 
 def contact_model(name: str, **options: Any) -> ContactModel | None:

@@ -182,10 +182,16 @@ def quantities(
     yield "masses", (g.moments * mass).sum(), lambda h: parameter("moments", p.moments + h * mass)
     if e.contact is None or not e.model.contact_pairs:
         return
-    rough = random.uniform(0.5, 1.0, e.model.num_bodies) * p.friction
+    # One factor for all bodies that can touch another: where two coefficients are equal, only their common change has one slope.
+    paired = {name for pair in e.model.contact_pairs for name in pair}
+    rough = p.friction * [body.name in paired for body in e.model.scene.bodies]
     if rough.any():
         yield "friction", g.friction @ rough, lambda h: parameter("friction", p.friction + h * rough)
-    yield "weight", g.weight * p.weight, lambda h: parameter("weight", p.weight * (1 + h))
+    yield (
+        "stiffness",
+        g.contact_stiffness * p.contact_stiffness,
+        lambda h: parameter("contact_stiffness", p.contact_stiffness * (1 + h)),
+    )
 
 
 def judge(gap: float, quantity: str, analytic: float, numeric: Difference) -> Case:

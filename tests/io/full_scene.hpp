@@ -162,7 +162,7 @@ inline Parameters full_parameters(const Model& model) {
     p.stiffness.array() += 1.0 / 13.0;
     p.gravity.array() += 1.0 / 17.0;
     p.friction.array() += 1.0 / 19.0;
-    p.weight = 1e-6 / 3.0;
+    p.contact_stiffness = 1e-6 / 3.0;
     return p;
 }
 
@@ -271,8 +271,8 @@ inline bool same(const Scene& a, const Scene& b) {
 inline bool same(const Parameters& a, const Parameters& b) {
     return same(a.moments, b.moments) && same(a.attachment, b.attachment) && same(a.kp, b.kp) && same(a.kd, b.kd) &&
            same(a.damping, b.damping) && same(a.armature, b.armature) && same(a.stiffness, b.stiffness) &&
-           same(a.gravity, b.gravity) && same(a.friction, b.friction) && same(a.weight, b.weight) &&
-           same(a.hull_vertices, b.hull_vertices);
+           same(a.gravity, b.gravity) && same(a.friction, b.friction) &&
+           same(a.contact_stiffness, b.contact_stiffness) && same(a.hull_vertices, b.hull_vertices);
 }
 
 // ---- files ------------------------------------------------------------------------------------------------------------

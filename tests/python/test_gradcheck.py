@@ -57,8 +57,8 @@ def test_a_box_over_the_ground_passes(scene, capsys):
     assert report["body"] == "box"
     assert report["skipped"] == []
     assert 0.0 < report["max_relative_error"] <= 1e-5
-    assert {case["quantity"] for case in report["cases"]} == {"position", "velocity", "masses", "friction", "weight"}
-    assert [case["gap"] for case in report["cases"] if case["quantity"] == "weight"] == [1e-3, 1e-2, 1e-1]
+    assert {case["quantity"] for case in report["cases"]} == {"position", "velocity", "masses", "friction", "stiffness"}
+    assert [case["gap"] for case in report["cases"] if case["quantity"] == "stiffness"] == [1e-3, 1e-2, 1e-1]
     for case in report["cases"]:
         assert {"gap", "quantity", "analytic", "fd", "relative_error", "fd_noise", "ok"} <= set(case)
     assert sum(case["noise_limited"] for case in report["cases"]) <= 0.1 * len(report["cases"])
@@ -72,7 +72,7 @@ def test_a_wrong_gradient_fails(scene, capsys, monkeypatch):
     def wrong(*arguments, **options):
         gradient = right(*arguments, **options)
         parameters = gradient.parameters.copy()
-        parameters.weight *= 1.001
+        parameters.contact_stiffness *= 1.001
 
         class Wrong:
             q0, v0, controls = gradient.q0, gradient.v0, gradient.controls
@@ -86,7 +86,7 @@ def test_a_wrong_gradient_fails(scene, capsys, monkeypatch):
     report = json.loads(capsys.readouterr().out)
     assert report["passed"] is False
     assert report["max_relative_error"] > 5e-4
-    assert {case["quantity"] for case in report["cases"] if not case["ok"]} == {"weight"}
+    assert {case["quantity"] for case in report["cases"] if not case["ok"]} == {"stiffness"}
 
 
 def test_an_unknown_body_is_refused(scene, capsys):

@@ -158,7 +158,7 @@ def test_parameters_as_a_vector():
     where = indices(parameters, "friction")
     np.testing.assert_array_equal(vector[where], parameters.friction)
     np.testing.assert_array_equal(vector[indices(parameters, "moments")], parameters.moments)
-    assert vector[indices(parameters, "weight")] == parameters.weight
+    assert vector[indices(parameters, "contact_stiffness")] == parameters.contact_stiffness
     with pytest.raises(ValueError, match="no field 'mass', expected one of: moments"):
         indices(parameters, "mass")
     with pytest.raises(ValueError, match=f"of {len(vector) - 1} numbers, expected {len(vector)}"):

@@ -17,7 +17,7 @@ FIELDS = (
     "stiffness",
     "gravity",
     "friction",
-    "weight",
+    "contact_stiffness",
     "hull_vertices",
 )
 

@@ -101,9 +101,6 @@ void remaining_script(const Model& model, const VectorXd& q, const VectorXd& scr
 /// The fraction of the step whose whole path is certified free of collisions.
 double certified_fraction(const StepContext& context, StepMemory& memory, StepScratch& s, StepReport& report) {
     s.gaps = s.objective.contact().gaps;
-    if (s.gaps.empty()) {
-        for (const contact::PairBlock& pair : s.objective.contact().blocks) s.gaps.push_back(pair.gap);
-    }
     if (!context.filter) {
         for (const double gap : s.gaps) report.min_gap = std::min(report.min_gap, gap);
         return 1.0;
@@ -285,7 +282,7 @@ void follow_central_path(const StepContext& context, const State& now, const Ste
     Parameters heavy = context.parameters;
     s.q = now.q;
     for (const double factor : kCentralPath) {
-        heavy.weight = factor * context.parameters.weight;
+        heavy.contact_stiffness = factor * context.parameters.contact_stiffness;
         const StepContext path{context.model, heavy, context.contact, context.filter, context.options, context.pool};
         s.objective.begin(path, now, input, memory.contact.get());
         const int last = std::min(report.iterations + kPathIterations, context.options.max_iterations);

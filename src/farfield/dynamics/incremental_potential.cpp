@@ -129,7 +129,7 @@ void IncrementalPotential::vjp(const Eigen::VectorXd& q, const Eigen::VectorXd& 
             inertia_vjp_.lambda_force[i] += applied_[i].head<3>();
         }
         gradient.friction -= contact_gradient_.friction;
-        gradient.weight -= contact_gradient_.weight;
+        gradient.contact_stiffness -= contact_gradient_.contact_stiffness;
         if (contact_gradient_.hull_vertices.size() > 0) gradient.hull_vertices -= contact_gradient_.hull_vertices;
     }
     add_pull_back(model, kinematics_now_, inertia_vjp_.now, subtree_, bars.q_now);

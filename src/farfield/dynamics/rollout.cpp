@@ -206,6 +206,10 @@ RolloutGradient rollout_vjp(const Trajectory& t, const LossPartials& partials, c
         fail("rollout_vjp: the trajectory did not converge (step ", last, ": ", to_string(t.reports.back().status),
              "); its gradient is not defined. Pass allow_unconverged to get it anyway");
     }
+    if (!t.contact.potential && !t.contact.description.empty()) {
+        fail("rollout_vjp: the trajectory had contact (", t.contact.description,
+             ") but carries no contact model; expected one, since its gradient depends on it");
+    }
     check_partials(t, partials);
     const int steps = t.num_steps();
     RolloutGradient g;

@@ -8,7 +8,7 @@ namespace farfield {
 namespace {
 
 constexpr const char* kFormat = "farfield.model";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  // 1 had a contact weight in joules
 constexpr const char* kMemory = "model_from_bytes";
 
 std::string mesh_name(std::size_t index, const char* part) { return "mesh." + std::to_string(index) + "." + part; }
@@ -19,8 +19,8 @@ using Number = Eigen::Matrix<double, 1, 1>;
 /// cannot be forgotten.
 template <class P, class Visit>
 void visit_fields(P& parameters, Visit&& visit) {
-    auto& [moments, attachment, kp, kd, damping, armature, stiffness, gravity, friction, weight, hull_vertices] =
-        parameters;
+    auto& [moments, attachment, kp, kd, damping, armature, stiffness, gravity, friction, contact_stiffness,
+           hull_vertices] = parameters;
     visit("parameters.moments", moments);
     visit("parameters.attachment", attachment);
     visit("parameters.kp", kp);
@@ -31,7 +31,7 @@ void visit_fields(P& parameters, Visit&& visit) {
     visit("parameters.gravity", gravity);
     visit("parameters.friction", friction);
     visit("parameters.hull_vertices", hull_vertices);
-    visit("parameters.weight", weight);
+    visit("parameters.contact_stiffness", contact_stiffness);
 }
 
 TensorFile to_tensors(const Model& model, const Parameters& parameters, const std::string& place) {
@@ -44,7 +44,7 @@ TensorFile to_tensors(const Model& model, const Parameters& parameters, const st
 }
 
 LoadedModel from_tensors(const TensorFile& file, const std::string& place) {
-    TensorReader reader(file, place, kFormat, kVersion);
+    TensorReader reader(file, place, kFormat, kVersion, kVersion);
     LoadedModel loaded = read_model(reader);
     reader.finish();
     return loaded;

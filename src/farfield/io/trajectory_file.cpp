@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "farfield/io/atomic_file.hpp"
+#include "farfield/io/contact_json.hpp"
 #include "farfield/io/model_file.hpp"
 
 namespace farfield {
@@ -12,7 +13,8 @@ namespace {
 
 constexpr const char* kTrajectoryFormat = "farfield.trajectory";
 constexpr const char* kStateFormat = "farfield.state";
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;  // before, a contact weight in joules and no way to build the contact model again
+constexpr int kStateVersion = 2;
 
 using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 
@@ -154,6 +156,8 @@ TensorFile to_tensors(const Trajectory& t, const std::string& place) {
     validate_trajectory(t);
     if (t.contact.potential && t.contact.description.empty())
         fail("save_trajectory: no contact description, expected one: the trajectory has contact");
+    if (!t.contact.description.empty())
+        static_cast<void>(contact_from_json(t.contact.description, "save_trajectory: contact"));
     TensorFile file;
     set_format(file, kTrajectoryFormat, kVersion);
     put(file, *t.model, place);
@@ -169,7 +173,7 @@ TensorFile to_tensors(const Trajectory& t, const std::string& place) {
 }
 
 Trajectory from_tensors(const TensorFile& file, const std::string& place) {
-    TensorReader reader(file, place, kTrajectoryFormat, kVersion);
+    TensorReader reader(file, place, kTrajectoryFormat, kVersion, kVersion);
     Trajectory t;
     LoadedModel model = read_model(reader);
     t.model = std::move(model.model);
@@ -183,10 +187,14 @@ Trajectory from_tensors(const TensorFile& file, const std::string& place) {
     read_columns(reader, options, [](auto& item, auto&& visit) { visit_options(item, visit); });
     if (options.size() != 1) fail_file(place, ": options have ", options.size(), " entries, expected 1");
     t.options = options.front();
-    t.contact.description = reader.text("contact");
+    const std::string contact = reader.text("contact");
     reader.finish();
     return checked_contents(place, [&] {
         validate_trajectory(t);
+        if (!contact.empty()) {
+            auto potential = contact::make_contact(*t.model, contact_from_json(contact, place));
+            t.contact = make_contact_setup(*t.model, std::move(potential), contact);
+        }
         return std::move(t);
     });
 }
@@ -212,7 +220,7 @@ Trajectory trajectory_from_bytes(std::string_view bytes) {
 
 void save_state(const std::filesystem::path& path, const State& state) {
     TensorFile file;
-    set_format(file, kStateFormat, kVersion);
+    set_format(file, kStateFormat, kStateVersion);
     put(file, "q", state.q);
     put(file, "v", state.v);
     write_tensor_file(path, file);
@@ -220,7 +228,7 @@ void save_state(const std::filesystem::path& path, const State& state) {
 
 State load_state(const std::filesystem::path& path) {
     const TensorFile file = read_tensor_file(path);
-    TensorReader reader(file, file_place(path), kStateFormat, kVersion);
+    TensorReader reader(file, file_place(path), kStateFormat, kStateVersion);
     State state;
     reader.read("q", state.q);
     reader.read("v", state.v);

@@ -119,9 +119,7 @@ ContactFilterResult filter_contacts(const Model& model) {
                      << "): a rollout with contact cannot start there";
                 result.warnings.push_back(text.str());
             }
-            const Eigen::VectorXd& friction = model.default_parameters().friction;
-            result.pairs.push_back(
-                ContactPair{.a = ia, .b = ib, .friction_body = friction[ia] >= friction[ib] ? ia : ib});
+            result.pairs.push_back({ia, ib});
         }
     }
     return result;

@@ -72,7 +72,8 @@ void validate(const Model& model, const Parameters& p, const char* place) {
     check(p.gravity, 3, place, "gravity");
     check(p.friction, d.friction.rows(), place, "friction");
     check(p.hull_vertices, d.hull_vertices.rows(), place, "hull_vertices");
-    if (!(p.weight > 0.0) || !std::isfinite(p.weight)) fail(place, ": weight ", p.weight, ", expected > 0 [J]");
+    if (!(p.contact_stiffness > 0.0) || !std::isfinite(p.contact_stiffness))
+        fail(place, ": contact_stiffness ", p.contact_stiffness, ", expected > 0");
     for (Eigen::Index i = 0; i < p.friction.size(); ++i) {
         if (p.friction[i] < 0.0) fail(place, ": friction[", i, "] = ", p.friction[i], ", expected >= 0");
     }
@@ -96,7 +97,7 @@ Parameters zero_parameters(const Model& model) {
     p.stiffness.setZero(dofs);
     p.gravity.setZero();
     p.friction.setZero(bodies);
-    p.weight = 0.0;
+    p.contact_stiffness = 0.0;
     p.hull_vertices.setZero(model.default_parameters().hull_vertices.rows(), 3);
     return p;
 }

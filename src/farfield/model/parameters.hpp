@@ -16,7 +16,7 @@ struct Parameters {
     Eigen::VectorXd damping, armature, stiffness;                             ///< per degree of freedom
     Eigen::Vector3d gravity = Eigen::Vector3d::Zero();                        ///< [m/s^2]
     Eigen::VectorXd friction;                                                 ///< per body
-    double weight = 1e-7;                                                     ///< contact weight [J]
+    double contact_stiffness = 1.0;                                           ///< factor of all contact weights
     Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> hull_vertices;  ///< all hulls stacked, body frames [m]
 };
 

@@ -9,7 +9,6 @@
 using namespace farfield;
 using namespace farfield::testing;
 using contact::ContactLinearization;
-using contact::longrange::BruteForce;
 using contact::longrange::LongRange;
 using contact::longrange::LongRangeOptions;
 
@@ -198,6 +197,6 @@ TEST_CASE("long range: mistakes are refused by name") {
     touching[2] = touching[1];
     CHECK_THROWS_WITH_AS(model.begin_step(touching, 0.01, parameters, *memory),
                          doctest::Contains("bodies 'body1' and 'body2' touch"), std::invalid_argument);
-    parameters.weight = 0.0;
+    parameters.contact_stiffness = 0.0;
     CHECK_THROWS_AS(model.begin_step(scene.poses, 0.01, parameters, *memory), std::invalid_argument);
 }
