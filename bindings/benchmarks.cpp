@@ -23,8 +23,8 @@
 #include "farfield/base/error.hpp"
 #include "farfield/base/thread_pool.hpp"
 #include "farfield/dynamics/contact_terms.hpp"
-#include "farfield/dynamics/incremental_potential.hpp"
 #include "farfield/dynamics/rollout.hpp"
+#include "farfield/dynamics/step_problem.hpp"
 
 namespace farfield::python {
 
@@ -49,18 +49,20 @@ std::tuple<double, double> time_assembly(const Model& model, const Parameters& p
     nb::gil_scoped_release release;
     const StepContext context{.model = model, .parameters = parameters, .options = options};
     const StepInput input{model.default_control(), Eigen::VectorXd::Zero(7 * model.num_kinematic())};
-    IncrementalPotential objective;
-    objective.begin(context, state, input, nullptr);
+    StepMemory memory = make_memory(context);
+    StepProblem problem;
+    problem.begin(context, state, input, memory);
     Eigen::VectorXd here = state.q, there;  // taking turns, so that the kinematics are computed every time
     retract(model, state.q, 0.01 * state.v, there);
     const double started = thread_seconds();
     for (int k = 0; k < repeats; ++k) {
-        objective.derivatives(there);
+        problem.linearize(there);
         here.swap(there);
     }
     const double seconds = (thread_seconds() - started) / repeats;
-    objective.derivatives(state.q);
-    return {seconds, objective.value() + objective.gradient().sum() + objective.hessian().sum()};
+    const double value = problem.linearize(state.q);
+    const StepLinearization& at = problem.linearization();
+    return {seconds, value + at.gradient.sum() + at.hessian.to_dense().sum()};
 }
 
 double wall_seconds() {

@@ -156,10 +156,11 @@ void bind_contact(nb::module_& m) {
     m.def(
         "contact_from_description",
         [](const std::string& text) -> ContactPtr {
-            return text.empty() ? nullptr : contact_with(contact_from_json(text, "contact model"));
+            const auto options = text.empty() ? std::nullopt : contact_from_json(text, "contact model");
+            return options ? contact_with(*options) : nullptr;
         },
         "text"_a,
-        "The contact model that ContactModel.description or Trajectory.contact describes; None for an empty text.");
+        "The contact model that ContactModel.description or Trajectory.contact describes; None for an empty text and for the contact of another engine.");
     nb::class_<LongRangeModel, ContactModel>(
         m, "LongRange",
         "Long-range contact: every pair of bodies repels at every distance, smoothly, and never touches.\n\n"

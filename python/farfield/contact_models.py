@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from farfield import _core
 from farfield._core import ContactModel, contact_from_description
 
-__all__ = ["CONTACT_MODELS", "contact_from_description", "contact_model"]
+__all__ = ["CONTACT_MODELS", "contact_from_description", "contact_model", "engine_description"]
 
 CONTACT_MODELS = {
     "longrange": _core.LongRange,
@@ -16,6 +17,11 @@ CONTACT_MODELS = {
     "ipc": _core.Ipc,
     "ipc-global": _core.IpcGlobal,
 }
+
+
+def engine_description(name: str) -> str:
+    """What `farfield.Trajectory.contact` says of states that another engine computed with contact of its own."""
+    return json.dumps({"engine": name})
 
 
 def contact_model(name: str, **options: Any) -> ContactModel | None:

@@ -107,7 +107,7 @@ TEST_CASE("a trajectory with contact comes back with its contact model and the s
           contact::ContactOptions(contact::ipc::IpcOptions{.form = contact::ipc::Form::Global, .slip_speed = 0.01})}) {
         const std::string text = contact_to_json(options);
         CAPTURE(text);
-        CHECK(contact_to_json(contact_from_json(text, "x")) == text);
+        CHECK(contact_to_json(contact_from_json(text, "x").value()) == text);
         farfield::Trajectory t =
             rollout(model, model->default_parameters(), {.state0 = start, .controls = RowMatrix::Zero(5, 0)}, {},
                     make_contact_setup(*model, contact::make_contact(*model, options), text));

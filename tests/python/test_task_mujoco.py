@@ -14,7 +14,6 @@ from farfield.engines.mujoco_fd import MujocoFd, MujocoOptions
 from farfield.engines.mujoco_scene import translate
 from farfield.importers import load_scene
 from farfield.optimize import DirectTargets, InitialState, ReachLoss
-from farfield.optimize.parameter_vector import FIELDS
 from farfield.tasks.push import Push
 
 mujoco = pytest.importorskip("mujoco")
@@ -269,6 +268,9 @@ def test_it_runs_as_a_method(tmp_path, capsys):
     assert (tmp_path / "run" / "replay.html").is_file()
     assert exit_code("run", "push", "--method", "mujoco-fd", "--contact", "ipc", *quick) == 2
     assert "method 'mujoco-fd' has contact of its own; leave it out" in capsys.readouterr().err
+
+
+FIELDS = [field.name for field in ff.build_model(ff.Scene()).default_parameters().fields()]
 
 
 @pytest.mark.parametrize("field", FIELDS)

@@ -15,7 +15,6 @@ from farfield.engines.adjoint import Adjoint
 from farfield.engines.mujoco_fd import MujocoFd
 from farfield.engines.rollouts import roll_batch
 from farfield.optimize import Combined, ParameterSubset, Partials, ReachLoss, RolloutInput
-from farfield.optimize.parameter_vector import FIELDS, flatten, indices, unflatten
 from farfield.optimize.parameterizations import CubicSpline, DirectTargets, InitialState, SumOfSines, bspline_matrix
 
 SCENES = Path(__file__).parents[2] / "scenes"
@@ -147,37 +146,15 @@ def dropped() -> tuple[ff.Model, ff.Parameters, np.ndarray]:
     return model, parameters, np.tile(model.default_control(), (12, 1))
 
 
-def test_parameters_as_a_vector():
-    _, parameters, _ = dropped()
-    vector = flatten(parameters)
-    random = np.random.default_rng(3)
-    moved = unflatten(parameters, vector + random.standard_normal(len(vector)))
-    np.testing.assert_array_equal(flatten(unflatten(moved, vector)), vector)
-    assert not np.array_equal(flatten(moved), vector)
-    assert set(FIELDS) == {name for name, kind in vars(ff.Parameters).items() if isinstance(kind, property)}
-    where = indices(parameters, "friction")
-    np.testing.assert_array_equal(vector[where], parameters.friction)
-    np.testing.assert_array_equal(vector[indices(parameters, "moments")], parameters.moments)
-    assert vector[indices(parameters, "contact_stiffness")] == parameters.contact_stiffness
-    with pytest.raises(ValueError, match="no field 'mass', expected one of: moments"):
-        indices(parameters, "mass")
-    with pytest.raises(ValueError, match=f"of {len(vector) - 1} numbers, expected {len(vector)}"):
-        unflatten(parameters, vector[1:])
-
-
 @pytest.mark.parametrize("directions", [None, np.array([[1.0, 0.5], [0.0, 1.0], [2.0, -1.0]])])
 def test_parameters_are_unknowns(directions):
     """Gains, damping and the mass moments of the box, which the loss reads as well: the whole gradient, through an engine."""
     model, parameters, controls = dropped()
-    box = model.body("box")
-    chosen = [
-        indices(parameters, "kp")[0],
-        indices(parameters, "moments")[box, 1],
-        indices(parameters, "moments")[box, 0],
-    ]
+    names = ff.parameter_names(model)
+    chosen = [names.index(name) for name in ("kp[rod_x]", "moments[box].hx", "moments[box].mass")]
     made = ParameterSubset(parameters, chosen, controls, directions=directions)
     assert made.size == (3 if directions is None else 2)
-    assert np.array_equal(flatten(made.decode(made.initial()).parameters), flatten(parameters))
+    assert np.array_equal(made.decode(made.initial()).parameters.flatten(), parameters.flatten())
     engine = Adjoint(
         model, parameters, made, ReachLoss(["box"], [[1.0, 0.2]], 0.1), dt=0.02, contact=ff.LongRange(), tolerance=1e-11
     )
@@ -189,12 +166,12 @@ def test_parameters_are_unknowns(directions):
     )
     assert here.gradient.all()
     assert numeric.relative_error(here.gradient @ direction) < 1e-6
-    np.testing.assert_array_equal(flatten(parameters), made.base)  # the objective's own stay as they are
+    np.testing.assert_array_equal(parameters.flatten(), made.base)  # the objective's own stay as they are
 
 
 def test_a_loss_of_parameters_alone_has_its_gradient():
     model, parameters, controls = dropped()
-    made = ParameterSubset(parameters, indices(parameters, "kp"), controls)
+    made = ParameterSubset(parameters, ff.parameter_mask(model, ["kp"]), controls)
 
     def effort(trajectory):
         gains = np.asarray(trajectory.parameters.kp)
@@ -205,15 +182,15 @@ def test_a_loss_of_parameters_alone_has_its_gradient():
 
 
 def test_controls_and_design_together():
-    _, parameters, controls = dropped()
+    model, parameters, controls = dropped()
     targets = DirectTargets(controls, [0])
-    design = ParameterSubset(parameters, indices(parameters, "kp")[:2], np.full(controls.shape, np.nan))
+    design = ParameterSubset(parameters, ff.parameter_mask(model, ["kp"])[:2], np.full(controls.shape, np.nan))
     both = Combined(targets, design)
     assert both.moves == {"controls", "parameters"} and both.size == 14
     x = both.initial() + 0.1 * np.arange(14)
     given = both.decode(x)
     np.testing.assert_array_equal(given.controls, targets.decode(x[:12]).controls)  # those of the design do not count
-    np.testing.assert_array_equal(flatten(given.parameters), flatten(design.decode(x[12:]).parameters))
+    np.testing.assert_array_equal(given.parameters.flatten(), design.decode(x[12:]).parameters.flatten())
     assert np.array_equal(Combined(design, targets).decode(np.roll(x, 2)).controls, given.controls)
     gradient = SimpleNamespace(controls=np.random.default_rng(2).standard_normal(controls.shape), parameters=parameters)
     pulled = both.pullback(x, gradient)
@@ -225,7 +202,7 @@ def test_controls_and_design_together():
 
 def test_an_engine_that_cannot_move_parameters_says_so():
     model, parameters, controls = dropped()
-    made = ParameterSubset(parameters, indices(parameters, "kp"), controls)
+    made = ParameterSubset(parameters, ff.parameter_mask(model, ["kp"]), controls)
     with pytest.raises(ValueError, match="engine MujocoFd takes no parameters, which ParameterSubset moves"):
         MujocoFd(model, parameters, made, ReachLoss(["box"], [[1.0, 0.2]], 0.1))
 

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="TASK|FILE", help="task (name or .py file), or MJCF or URDF file")
     parser.add_argument("--body", metavar="B", help="free body to move (default: the lightest)")
     parser.add_argument("--key", metavar="NAME", help="keyframe to start from")
-    parser.add_argument("--dt", type=positive_float, metavar="S", help="time step [s] (default: the task's, or 0.01)")
+    parser.add_argument("--dt", type=positive_float, metavar="S", help="time step [s] (default: of the task or file)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the loss and the directions (default: 0)")
     add_contact_argument(parser, default="longrange")
     add_output_arguments(parser)
@@ -69,7 +69,7 @@ def _scene(args: argparse.Namespace) -> dict:
         "parameters": parameters,
         "contact": contact_model(args.contact),
         "state": start_state(model, args.key)[0],
-        "dt": args.dt or 0.01,
+        "dt": args.dt or model.default_dt,
     }
 
 
@@ -133,6 +133,8 @@ def summarise(report, folder) -> None:
             str(sum(c.noise_limited for c in cases)),
             str(sum(not c.ok for c in cases)),
         )
+    for quantity, reason in report.unchecked.items():
+        table.add_row(quantity, "0", reason, "", "")
     console = Console(stderr=True, soft_wrap=True)
     console.print(table)
     for text in report.skipped:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
-from farfield.optimize.parameter_vector import FIELDS
 
 HONOURED = {"moments", "attachment", "kp", "kd", "damping", "armature", "stiffness", "gravity", "friction"}
 NOT_ASKED_FOR = {"contact_stiffness"}  # of our contact models; MuJoCo has contact of its own
@@ -99,7 +98,7 @@ def translate(model: ff.Model, parameters: ff.Parameters, *, dt: float, substeps
 def refuse_changed(model: ff.Model, parameters: ff.Parameters) -> None:
     """ValueError when a field differs from the model's that this translation does not carry over, such as the vertices of hulls."""
     built = model.default_parameters()
-    for field in FIELDS:
+    for field in (each.name for each in built.fields()):
         if field in HONOURED | NOT_ASKED_FOR or np.array_equal(getattr(parameters, field), getattr(built, field)):
             continue
         raise ValueError(

@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 
 import farfield as ff
-from farfield.optimize.parameter_vector import flatten, unflatten
 from farfield.optimize.rollout_input import InputGradient, RolloutInput
 
 Gradient = ff.RolloutGradient | InputGradient
@@ -237,7 +236,7 @@ class InitialState(Parameterization):
 class ParameterSubset(Parameterization):
     """Chosen entries of the parameters: p[indices] = p0[indices] + E x, with E the identity unless ``directions`` gives it.
 
-    ``indices``: into the vector of `farfield.optimize.parameter_vector`, as its ``indices(parameters, "friction")`` finds them.
+    ``indices``: into ``parameters.flatten()``, as ``ff.parameter_mask(model, ["friction"])`` finds them.
     ``directions``: shape (len(indices), n), for designs that move several entries together. Fields that belong together are moved together
     by the caller: a mass alone leaves its inertia behind. ``controls`` stay as they are.
     """
@@ -253,7 +252,7 @@ class ParameterSubset(Parameterization):
         directions: np.ndarray | None = None,
     ) -> None:
         self.parameters, self.controls = parameters.copy(), np.array(controls, dtype=float)
-        self.base = flatten(parameters)
+        self.base = parameters.flatten()
         self.indices = np.array(indices, dtype=int).ravel()
         if len(np.unique(self.indices)) != len(self.indices) or not np.all(
             (0 <= self.indices) & (self.indices < len(self.base))
@@ -279,11 +278,11 @@ class ParameterSubset(Parameterization):
         """The parameters moved by x, and the controls."""
         moved = self.base.copy()
         moved[self.indices] += self.directions @ _shaped("ParameterSubset", x, (self.size,))
-        return RolloutInput(self.controls.copy(), parameters=unflatten(self.parameters, moved))
+        return RolloutInput(self.controls.copy(), parameters=self.parameters.unflatten(moved))
 
     def pullback(self, x: np.ndarray, gradient: Gradient) -> np.ndarray:
         """dL/dx of the shape of x."""
-        return (self.directions.T @ flatten(gradient.parameters)[self.indices]).reshape(np.shape(x))
+        return (self.directions.T @ gradient.parameters.flatten()[self.indices]).reshape(np.shape(x))
 
 
 class Combined(Parameterization):

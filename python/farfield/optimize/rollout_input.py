@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
-from farfield.optimize.parameter_vector import flatten, unflatten
 
 PARTS = frozenset(("state", "controls", "script", "parameters"))
 
@@ -49,11 +48,11 @@ class InputGradient:
     @staticmethod
     def mean(gradients: Sequence[ff.RolloutGradient]) -> InputGradient:
         """The average of at least one, by all parts."""
-        parameters = np.mean([flatten(each.parameters) for each in gradients], axis=0)
+        parameters = np.mean([each.parameters.flatten() for each in gradients], axis=0)
         return InputGradient(
             controls=np.mean([each.controls for each in gradients], axis=0),
             q0=np.mean([each.q0 for each in gradients], axis=0),
             v0=np.mean([each.v0 for each in gradients], axis=0),
             script=np.mean([each.script for each in gradients], axis=0),
-            parameters=unflatten(gradients[0].parameters, parameters),
+            parameters=gradients[0].parameters.unflatten(parameters),
         )

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "farfield/contact/contact_potential.hpp"
+#include "farfield/math/block_matrix.hpp"
 #include "farfield/model/kinematics.hpp"
 
 namespace farfield {
@@ -23,7 +24,7 @@ struct ContactScratch {
 /// Adds gradient and lower triangle of the Hessian.
 void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
                              const contact::ContactLinearization& contact, ContactScratch& scratch,
-                             Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian);
+                             Eigen::VectorXd& gradient, BlockMatrix& hessian);
 
 /// Replaces every block by its nearest positive semi-definite matrix (negative eigenvalues to zero).
 void project_blocks(contact::ContactLinearization& contact);

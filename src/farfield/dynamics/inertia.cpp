@@ -106,8 +106,9 @@ void set_twists(const Model& model, const InertiaTarget& target, const Kinematic
 
 /// Gradient and Hessian entries of the degrees of freedom of body i, whose subtree sums are complete.
 void add_entries(const Model& model, std::size_t i, const InertiaScratch& s, Eigen::VectorXd& gradient,
-                 Eigen::MatrixXd& hessian) {
+                 BlockMatrix& hessian) {
     const ModelBody& body = model.bodies()[i];
+    const BlockMatrix::Block block = hessian.block(body.root, body.root);
     const Matrix3d W33 = s.W[i].leftCols<3>();
     const Vector3d W4 = s.W[i].col(3), torque = axial(W33);
     const Matrix3d angular = (s.M33[i].trace() - W33.trace()) * Matrix3d::Identity() - s.M33[i] + W33.transpose();
@@ -121,12 +122,12 @@ void add_entries(const Model& model, std::size_t i, const InertiaScratch& s, Eig
             const auto other = static_cast<std::size_t>(j);
             const double value = s.a[other].dot(b_w) + s.v[other].dot(b_v);
             const bool same_ball = ball >= 0 && j >= ball && j != k;  // symmetrise inside a ball: average both orders
-            hessian(k, j) += same_ball ? 0.5 * value : value;
+            block(k, j) += same_ball ? 0.5 * value : value;
         }
         if (ball < 0) continue;
         for (int j = k + 1; j < ball + 3; ++j) {
             const auto other = static_cast<std::size_t>(j);
-            hessian(j, k) += 0.5 * (s.a[other].dot(b_w) + s.v[other].dot(b_v));
+            block(j, k) += 0.5 * (s.a[other].dot(b_w) + s.v[other].dot(b_v));
         }
     }
 }
@@ -135,7 +136,7 @@ void add_entries(const Model& model, std::size_t i, const InertiaScratch& s, Eig
 
 double add_inertia_derivatives(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
                                const Kinematics& kinematics, InertiaScratch& s, Eigen::VectorXd& gradient,
-                               Eigen::MatrixXd& hessian) {
+                               BlockMatrix& hessian) {
     const auto n = static_cast<std::size_t>(model.num_bodies());
     s.W.assign(n, Matrix34d::Zero());
     s.M33.assign(n, Matrix3d::Zero());
@@ -177,36 +178,43 @@ double add_inertia_derivatives(const Model& model, const Parameters& parameters,
 
 void inertia_vjp(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
                  const Poses& poses, const Poses& poses_now, const Poses& poses_previous,
-                 const std::vector<Vector6d>& twists, InertiaVjp& out, Parameters& gradient) {
+                 std::span<const std::vector<Vector6d>> twists, std::span<InertiaVjp> outs,
+                 std::span<Parameters> gradients) {
     const auto n = poses.size();
-    out.now.assign(n, Vector6d::Zero());
-    out.previous.assign(n, Vector6d::Zero());
-    out.force.assign(n, Vector3d::Zero());
-    out.lambda_force.assign(n, Vector3d::Zero());
+    for (InertiaVjp& out : outs.first(twists.size())) {
+        out.now.assign(n, Vector6d::Zero());
+        out.previous.assign(n, Vector6d::Zero());
+        out.force.assign(n, Vector3d::Zero());
+        out.lambda_force.assign(n, Vector3d::Zero());
+    }
     for (std::size_t i = 1; i < n; ++i) {
         if (model.bodies()[i].last_dof < 0) continue;
         const MomentVector m = moments_of(parameters, i);
         const Matrix34d T = placement(poses[i], target.origin[i]);
         const Matrix34d K = acceleration(T, target.Y[i], dt, parameters.gravity);
-        const Vector3d v = twists[i].head<3>(), w = twists[i].tail<3>();
-        Matrix34d T_lambda;
-        T_lambda << hat(w) * poses[i].rotation, v;
-        const Matrix34d pulled = times_moments(T_lambda, m) / (dt * dt);  // = -dphi/dY = dphi/dT
-        out.now[i] = wrench_of(2.0 * pulled, poses_now[i].rotation);
-        out.previous[i] = wrench_of(-pulled, poses_previous[i].rotation);
-        out.force[i] = first_moment(K, m);
-        out.lambda_force[i] = pulled.col(3);
-        const Eigen::Matrix4d S_bar = T_lambda.transpose() * K;
-        auto row = gradient.moments.row(static_cast<Eigen::Index>(i));
-        row[0] -= S_bar(3, 3);
-        for (int c = 0; c < 3; ++c) {
-            row[1 + c] -= S_bar(c, 3) + S_bar(3, c);
-            row[4 + c] -= S_bar(c, c);
+        const Vector3d force = first_moment(K, m);
+        for (std::size_t d = 0; d < twists.size(); ++d) {
+            const Vector3d v = twists[d][i].head<3>(), w = twists[d][i].tail<3>();
+            Matrix34d T_lambda;
+            T_lambda << hat(w) * poses[i].rotation, v;
+            const Matrix34d pulled = times_moments(T_lambda, m) / (dt * dt);  // = -dphi/dY = dphi/dT
+            InertiaVjp& out = outs[d];
+            out.now[i] = wrench_of(2.0 * pulled, poses_now[i].rotation);
+            out.previous[i] = wrench_of(-pulled, poses_previous[i].rotation);
+            out.force[i] = force;
+            out.lambda_force[i] = pulled.col(3);
+            const Eigen::Matrix4d S_bar = T_lambda.transpose() * K;
+            auto row = gradients[d].moments.row(static_cast<Eigen::Index>(i));
+            row[0] -= S_bar(3, 3);
+            for (int c = 0; c < 3; ++c) {
+                row[1 + c] -= S_bar(c, 3) + S_bar(3, c);
+                row[4 + c] -= S_bar(c, c);
+            }
+            row[7] -= S_bar(0, 1) + S_bar(1, 0);
+            row[8] -= S_bar(0, 2) + S_bar(2, 0);
+            row[9] -= S_bar(1, 2) + S_bar(2, 1);
+            gradients[d].gravity += dt * dt * pulled.col(3);
         }
-        row[7] -= S_bar(0, 1) + S_bar(1, 0);
-        row[8] -= S_bar(0, 2) + S_bar(2, 0);
-        row[9] -= S_bar(1, 2) + S_bar(2, 1);
-        gradient.gravity += dt * dt * pulled.col(3);
     }
 }
 

@@ -113,8 +113,9 @@ std::string contact_to_json(const contact::ContactOptions& options) {
     return dump_strict(out, "contact_to_json");
 }
 
-contact::ContactOptions contact_from_json(std::string_view text, const std::string& place) {
+std::optional<contact::ContactOptions> contact_from_json(std::string_view text, const std::string& place) {
     const json from = parse_strict(text, place, kMaxDepth);
+    if (from.is_object() && from.size() == 1 && from.contains("engine")) return std::nullopt;
     if (!from.is_object() || !from.contains("model") || !from["model"].is_string())
         fail_file(place, ": contact model without a name, expected an object with 'model'");
     contact::ContactOptions options;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file  Contact models as text: one JSON object with the name of the model and all its options.
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,8 @@ namespace farfield {
 
 [[nodiscard]] std::string contact_to_json(const contact::ContactOptions& options);
 
-/// Throws FileError "<place>: ..." on anything but what contact_to_json writes.
-[[nodiscard]] contact::ContactOptions contact_from_json(std::string_view text, const std::string& place);
+/// None for {"engine": name}, the contact of another engine. Throws FileError "<place>: ..." on anything else but what contact_to_json
+/// writes.
+[[nodiscard]] std::optional<contact::ContactOptions> contact_from_json(std::string_view text, const std::string& place);
 
 }  // namespace farfield

@@ -13,16 +13,16 @@ namespace {
 
 constexpr const char* kTrajectoryFormat = "farfield.trajectory";
 constexpr const char* kStateFormat = "farfield.state";
-constexpr int kVersion = 3;  // before, a contact weight in joules and no way to build the contact model again
-constexpr int kStateVersion = 2;
+constexpr int kVersion = 4;  // 2: detours; 3: time steps of scenes, calls of contact; 4: contact stiffness, models of contact built again
+constexpr int kStateVersion = 3;
 
 using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 
 /// Calls visit(name, field) for every field. Names every member, so that a new one cannot be forgotten.
 template <class Report, class Visit>
 void visit_report(Report& report, Visit&& visit) {
-    auto& [status, iterations, residual, min_gap, shortest_step, detour, conditioning, kinetic, potential, contact] =
-        report;
+    auto& [status, iterations, residual, min_gap, shortest_step, detour, conditioning, kinetic, potential, contact,
+           contact_counts] = report;
     visit("report.status", status);
     visit("report.iterations", iterations);
     visit("report.residual", residual);
@@ -33,6 +33,8 @@ void visit_report(Report& report, Visit&& visit) {
     visit("report.kinetic", kinetic);
     visit("report.potential", potential);
     visit("report.contact", contact);
+    visit("report.contact_linearizations", contact_counts.linearizations);
+    visit("report.contact_energies", contact_counts.energies);
 }
 
 template <class Options, class Visit>
@@ -191,10 +193,9 @@ Trajectory from_tensors(const TensorFile& file, const std::string& place) {
     reader.finish();
     return checked_contents(place, [&] {
         validate_trajectory(t);
-        if (!contact.empty()) {
-            auto potential = contact::make_contact(*t.model, contact_from_json(contact, place));
-            t.contact = make_contact_setup(*t.model, std::move(potential), contact);
-        }
+        t.contact.description = contact;
+        const auto options = contact.empty() ? std::nullopt : contact_from_json(contact, place);
+        if (options) t.contact = make_contact_setup(*t.model, contact::make_contact(*t.model, *options), contact);
         return std::move(t);
     });
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/model/model_builder.hpp"
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,8 +9,9 @@
 #include "farfield/base/error.hpp"
 #include "farfield/geometry/convex_hull.hpp"
 #include "farfield/geometry/primitives.hpp"
+#include "farfield/geometry/principal_axes.hpp"
 #include "farfield/math/rotation.hpp"
-#include "farfield/model/contact_filter.hpp"
+#include "farfield/model/contact_pairs.hpp"
 #include "farfield/scene/shape_surface.hpp"
 
 namespace farfield {
@@ -105,6 +105,8 @@ std::shared_ptr<const Model> ModelBuilder::build() {
 
 void ModelBuilder::check_numbers() const {
     require_finite(scene_.gravity, quoted("scene", scene_.name), "gravity");
+    if (scene_.dt && !(*scene_.dt > 0.0 && std::isfinite(*scene_.dt)))
+        fail(kPlace, ": ", quoted("scene", scene_.name), ": dt = ", *scene_.dt, ", expected > 0 [s] and finite");
     if (scene_.bodies.empty()) fail(kPlace, ": no bodies, expected at least the world as body 0");
     std::set<std::string> body_names, joint_names;
     for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
@@ -522,10 +524,8 @@ void ModelBuilder::add_hulls() {
     for (const Shape& shape : scene_.shapes) {
         if (!shape.collides || shape.type == ShapeType::HalfSpace) continue;
         const TriangleMesh surface = shape_surface(shape, scene_);
-        const Eigen::Matrix3Xd centred = (surface.vertices.rowwise() - surface.vertices.colwise().mean()).transpose();
-        const Eigen::Vector3d extents = centred.jacobiSvd().singularValues();
         TriangleMesh part = surface;  // flat: a surface without volume is its own hull
-        if (extents[2] > 1e-9 * extents[0]) {
+        if (!is_flat(surface.vertices)) {
             const ConvexHull hull = convex_hull(surface.vertices, std::string(kPlace) + ": shape '" + shape.name + "'");
             part.vertices = surface.vertices(hull.vertices, Eigen::all);
             part.triangles = hull.triangles;
@@ -548,7 +548,7 @@ void ModelBuilder::add_contact_pairs() {
         (void)body_index(a, "include_contacts");
         (void)body_index(b, "include_contacts");
     }
-    ContactFilterResult result = filter_contacts(model);
+    ContactPairs result = find_contact_pairs(model);
     model.collision_.pairs = std::move(result.pairs);
     model.excluded_pairs_ = std::move(result.excluded);
     model.warnings_.insert(model.warnings_.end(), result.warnings.begin(), result.warnings.end());

@@ -7,6 +7,7 @@
 
 #include "contact/longrange/random_scene.hpp"
 #include "farfield/contact/ipc/automatic.hpp"
+#include "farfield/contact/ipc/closest.hpp"
 #include "farfield/contact/ipc/ipc.hpp"
 #include "farfield/geometry/distance.hpp"
 #include "support/derivative_check.hpp"
@@ -249,7 +250,7 @@ TEST_CASE("ipc: the list of candidates changes no bit, wherever it was made") {
     Random random(75);
     int in_contact = 0;
     for (int round = 0; round < 20; ++round) {
-        const Scene scene = random_scene(random, false, 0.1);
+        const testing::Scene scene = random_scene(random, false, 0.1);
         const Ipc model(scene.geometry, {.range = 0.15});
         const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
         const auto warm = model.make_memory();
@@ -277,7 +278,7 @@ TEST_CASE("ipc: the broad phase misses nothing") {
     Random random(76);
     int terms = 0;
     for (int round = 0; round < 20; ++round) {
-        const Scene scene = random_scene(random, false, 0.1);
+        const testing::Scene scene = random_scene(random, false, 0.1);
         const double range = 0.2;
         const Ipc model(scene.geometry, {.range = range});
         const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);

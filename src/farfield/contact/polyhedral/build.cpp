@@ -8,7 +8,8 @@
 #include "farfield/contact/polyhedral/polyhedral.hpp"
 #include "farfield/geometry/convex_hull.hpp"
 #include "farfield/geometry/gjk.hpp"
-#include "farfield/model/contact_filter.hpp"
+#include "farfield/geometry/principal_axes.hpp"
+#include "farfield/model/contact_pairs.hpp"
 #include "farfield/model/kinematics.hpp"
 #include "farfield/scene/shape_surface.hpp"
 
@@ -172,10 +173,7 @@ void Polyhedral::set_hulls(const Model& model) {
     for (const ModelHull& hull : model.hulls()) {
         hulls_of_[at(hull.body)].push_back(static_cast<int>(hulls_.size()));
         const auto rows = default_vertices_.middleRows(hull.first_vertex, hull.num_vertices);
-        const Eigen::Matrix3Xd centred = (rows.rowwise() - rows.colwise().mean()).transpose();
-        const Eigen::Vector3d extents = centred.jacobiSvd().singularValues();
-        hulls_.push_back(
-            {hull.body, hull.first_vertex, hull.num_vertices, hull.triangles, extents[2] <= 1e-9 * extents[0]});
+        hulls_.push_back({hull.body, hull.first_vertex, hull.num_vertices, hull.triangles, is_flat(rows)});
     }
     for (const CollisionBody& body : model.collision().bodies)
         bodies_.push_back({.name = body.name, .half_spaces = body.half_spaces, .moves = body.moves});

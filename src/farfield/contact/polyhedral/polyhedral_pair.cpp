@@ -8,6 +8,7 @@
 #include "farfield/contact/plane_friction/fixed_plane_friction.hpp"
 #include "farfield/contact/polyhedral/barrier.hpp"
 #include "farfield/contact/polyhedral/polyhedral.hpp"
+#include "farfield/math/ldlt.hpp"
 
 namespace farfield::contact::polyhedral {
 
@@ -207,7 +208,7 @@ void Polyhedral::add_pair_vertices(const PairView& p, const HullPair& near, cons
     const PairScale scale = this->scale(p.index, memory);
     const WorldPair pair = in_world(near.solution, *p.pose_a, *p.pose_b);
     const Vector3d& n = pair.plane.normal;
-    const Vector4d y = pair.hessian.ldlt().solve(Vector4d(plane_coupling(pair) * twist));
+    const Vector4d y = solve_ldlt(pair.hessian, Vector4d(plane_coupling(pair) * twist));
     const auto one_side = [&](int hull, double side, const Pose& pose, const Vector3d& from, const Vector6d& motion) {
         const HullColumns points = columns(hull, memory);
         const Vector3d centre = pose.rotation.transpose() * from, local = pose.rotation.transpose() * n;

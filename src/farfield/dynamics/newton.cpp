@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/dynamics/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace farfield {
+namespace {
+
+constexpr double kArmijo = 1e-4;
+constexpr int kMaxHalvings = 60;
+
+/// Halves the step, starting from the free way, until the function falls enough. Where `any_feasible`, every point where it is finite will
+/// do. The first trial mostly fits, so its derivatives are computed at once unless the last search has taught otherwise (`first_fits`).
+bool line_search(NewtonProblem& problem, const NewtonDirection& direction, const FreeWay& way, bool any_feasible,
+                 bool& first_fits, NewtonIterate& x) {
+    const double value = x.value;
+    x.linearized = false;
+    if (!(way.alpha > 0.0)) return false;
+    const bool certain = any_feasible && way.certified;
+    double alpha = way.alpha;
+    for (int halving = 0; halving < kMaxHalvings; ++halving, alpha *= 0.5) {
+        x.scaled = alpha * x.step;
+        problem.move(x.q, x.scaled, x.trial);
+        const bool at_once = !certain && halving == 0 && first_fits;
+        const double trial = certain ? value : at_once ? problem.linearize(x.trial) : problem.energy(x.trial);
+        if (!std::isfinite(trial)) continue;
+        if (any_feasible || trial <= value + kArmijo * alpha * direction.slope + direction.noise) {
+            x.q.swap(x.trial);
+            x.linearized = at_once;
+            x.value = trial;
+            first_fits = halving == 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x, StepReport& report) {
+    report.status = StepStatus::MaxIterations;
+    const double tolerance = std::max(limits.tolerance, problem.gradient_noise());
+    bool first_fits = true;
+    double last_residual = std::numeric_limits<double>::infinity();
+    while (report.iterations < limits.max_iterations) {
+        ++report.iterations;
+        if (!x.linearized) x.value = problem.linearize(x.q);
+        const NewtonDirection direction = problem.direction(x.q, x.step, report);
+        if (direction.failure) {
+            report.status = *direction.failure;
+            break;
+        }
+        // Near contact the Hessian magnifies the rounding of coordinates: a residual that has stopped falling there is as good as it gets.
+        const bool at_rounding = direction.residual > 0.25 * last_residual && direction.residual <= direction.rounding;
+        last_residual = direction.residual;
+        const bool passed = direction.arrived && (direction.residual <= tolerance || at_rounding);
+        const FreeWay way = problem.free_way(x.step, report);
+        if (!line_search(problem, direction, way, passed || !direction.arrived, first_fits, x)) {
+            report.status = StepStatus::LineSearchFailed;
+            break;
+        }
+        if (passed && way.alpha == 1.0) {
+            report.status = StepStatus::Converged;
+            break;
+        }
+    }
+}
+
+}  // namespace farfield
