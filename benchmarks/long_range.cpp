@@ -31,7 +31,6 @@ namespace {
 
 using namespace farfield;
 using namespace farfield::benchmarks;
-using contact::longrange::BruteForce;
 using contact::longrange::LongRange;
 using contact::longrange::LongRangeOptions;
 
@@ -162,7 +161,7 @@ int run_billiards(bool brute, int repeats) {
         warm.push_back(e.warm.least), cold.push_back(e.cold.least);
         print(e, static_cast<int>(mesh.triangles.rows()));
         if (brute) {
-            const BruteForce all(model->collision(), LongRangeOptions{});
+            const LongRange all(*model, LongRangeOptions{.brute_force = true});
             const Evaluation b = evaluate(all, poses, model->default_parameters(), 1e-5, 2);
             std::printf(",\n   \"brute_warm_ms\": %.2f, \"brute_cold_ms\": %.2f", b.warm.least, b.cold.least);
         }
@@ -230,7 +229,7 @@ Rollouts time_rollouts(const Scene& scene, const RowMatrix& controls, double cue
     const auto model = build_model(scene);
     ThreadPool pool(threads);
     ContactSetup contact;
-    contact.potential = std::make_shared<LongRange>(model->collision(), LongRangeOptions{});
+    contact.potential = std::make_shared<LongRange>(*model, LongRangeOptions{});
     contact.filter = std::make_shared<CollisionFilter>(*model);
     RolloutInput input;
     input.state0 = model->default_state();

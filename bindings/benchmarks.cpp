@@ -133,10 +133,7 @@ std::tuple<std::vector<double>, std::vector<double>> time_filter(ContactModel& c
     contact::ContactLinearization derivatives;
     setup.potential->begin_step(places.here.poses, 0.01, parameters, *memory, contact::StepMode::Frictionless)
         .linearize(places.here.poses, derivatives);
-    std::vector<double> gaps = derivatives.gaps, times, fractions;
-    if (gaps.empty()) {
-        for (const contact::PairBlock& block : derivatives.blocks) gaps.push_back(block.gap);
-    }
+    std::vector<double> times, fractions;
     FilterMemory directions;
     for (Eigen::Index row = 0; row < motions.rows(); ++row) {
         const Eigen::VectorXd delta = motions.row(row).transpose();
@@ -144,7 +141,7 @@ std::tuple<std::vector<double>, std::vector<double>> time_filter(ContactModel& c
         for (int repeat = 0; repeat < repeats; ++repeat) {
             if (cold) directions.forget();
             const double started = thread_seconds();
-            fraction = setup.filter->max_step(places.here, delta, gaps, directions).alpha;
+            fraction = setup.filter->max_step(places.here, delta, derivatives.gaps, directions).alpha;
             best = std::min(best, thread_seconds() - started);
         }
         times.push_back(best);

@@ -7,13 +7,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <map>
-#include <sstream>
 
 #include "bindings.hpp"
 #include "contact_model.hpp"
 #include "farfield/base/error.hpp"
-#include "farfield/contact/longrange/long_range.hpp"
+#include "farfield/contact/longrange/options.hpp"
 #include "farfield/model/closest_points.hpp"
 #include "farfield/model/kinematics.hpp"
 
@@ -26,36 +26,6 @@ using contact::longrange::LongRangeOptions;
 
 namespace {
 
-class LongRangeModel : public ContactModel {
- public:
-    explicit LongRangeModel(LongRangeOptions options, bool brute_force)
-        : options_(std::move(options)), brute_force_(brute_force) {}
-
-    [[nodiscard]] std::string description() const override {
-        std::ostringstream text;
-        text.precision(17);
-        text << std::boolalpha << "{\"model\": \"longrange\", \"blend\": [";
-        for (std::size_t i = 0; i < options_.blend.size(); ++i) text << (i ? ", " : "") << options_.blend[i];
-        text << "], \"zero_offset\": " << options_.zero_offset << ", \"area_weights\": " << options_.area_weights
-             << ", \"length_scale\": " << options_.length_scale << ", \"slip_speed\": " << options_.slip_speed
-             << ", \"energy_tolerance\": " << options_.energy_tolerance
-             << ", \"derivative_tolerance\": " << options_.derivative_tolerance << ", \"friction_form\": \""
-             << (options_.friction == FrictionForm::Paper ? "paper" : "projected")
-             << "\", \"brute_force\": " << brute_force_ << "}";
-        return text.str();
-    }
-
- protected:
-    [[nodiscard]] std::shared_ptr<const contact::ContactPotential> build(const Model& model) const override {
-        if (brute_force_) return std::make_shared<const contact::longrange::BruteForce>(model.collision(), options_);
-        return std::make_shared<const contact::longrange::LongRange>(model.collision(), options_);
-    }
-
- private:
-    LongRangeOptions options_;
-    bool brute_force_ = false;
-};
-
 /// Poses of all bodies from coordinates.
 Poses poses_at(const Model& model, const Parameters& parameters, const Eigen::VectorXd& q, const char* place) {
     validate(model, State{q, Eigen::VectorXd::Zero(model.num_dofs())}, place);
@@ -65,16 +35,31 @@ Poses poses_at(const Model& model, const Parameters& parameters, const Eigen::Ve
     return kinematics.poses;
 }
 
+/// The pairs a potential has weights and gaps for.
+const std::vector<ContactPair>& pairs_of(const ContactSetup& setup, const Model& model) {
+    return (setup.filter->surfaces() ? *setup.filter->surfaces() : model.collision()).pairs;
+}
+
 /// One block per contact pair: zero for those that do not interact.
-void list_all_pairs(contact::ContactLinearization& d, const CollisionGeometry& collision) {
+void list_all_pairs(contact::ContactLinearization& d, const std::vector<ContactPair>& pairs) {
     std::vector<contact::PairBlock> all;
     std::size_t next = 0;
-    for (std::size_t k = 0; k < collision.pairs.size(); ++k) {
-        const ContactPair& pair = collision.pairs[k];
-        const bool listed = next < d.blocks.size() && d.blocks[next].a == pair.a && d.blocks[next].b == pair.b;
-        all.push_back(listed ? d.blocks[next++] : contact::PairBlock{.a = pair.a, .b = pair.b, .gap = d.gaps[k]});
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+        const bool listed = next < d.blocks.size() && d.blocks[next].a == pairs[k].a && d.blocks[next].b == pairs[k].b;
+        all.push_back(listed ? d.blocks[next++]
+                             : contact::PairBlock{.a = pairs[k].a, .b = pairs[k].b, .gap = d.gaps[k]});
     }
     d.blocks.swap(all);
+}
+
+nb::list pair_weights(ContactModel& contact, const std::shared_ptr<Model>& model) {
+    const ContactSetup setup = contact.setup(model);
+    const std::vector<ContactPair>& pairs = pairs_of(setup, *model);
+    const auto name = [&](int body) { return model->bodies()[static_cast<std::size_t>(body)].name; };
+    nb::list out;
+    for (std::size_t k = 0; k < pairs.size(); ++k)
+        out.append(nb::make_tuple(name(pairs[k].a), name(pairs[k].b), setup.potential->pair_weights()[k]));
+    return out;
 }
 
 contact::ContactLinearization evaluate(ContactModel& contact, const std::shared_ptr<Model>& model,
@@ -91,8 +76,7 @@ contact::ContactLinearization evaluate(ContactModel& contact, const std::shared_
         setup.potential->begin_step(poses, dt, parameters, *memory, contact::StepMode::Frictionless)
             .linearize(poses, out);
     }
-    if (!out.gaps.empty())
-        list_all_pairs(out, setup.filter->surfaces() ? *setup.filter->surfaces() : model->collision());
+    if (std::isfinite(out.energy)) list_all_pairs(out, pairs_of(setup, *model));
     return out;
 }
 
@@ -107,32 +91,28 @@ nb::list all_closest_points(const std::shared_ptr<Model>& model, const Parameter
 
 }  // namespace
 
-namespace {
-
-std::map<std::string, ContactPtr>& registry() {
-    static std::map<std::string, ContactPtr> models;
-    return models;
+ContactPtr contact_with(const contact::ContactOptions& options) {
+    const std::string name = contact::name_of(options);
+    if (name == "longrange") return std::make_shared<LongRangeModel>(options);
+    if (name == "polyhedral") return std::make_shared<PolyhedralModel>(options);
+    if (name == "ipc") return std::make_shared<IpcModel>(options);
+    return std::make_shared<IpcGlobalModel>(options);
 }
 
-}  // namespace
-
-void register_contact(const std::string& name, ContactPtr with_defaults) {
-    registry()[name] = std::move(with_defaults);
+ContactPtr contact_named(const std::string& name) {
+    static std::map<std::string, ContactPtr> kept;
+    ContactPtr& contact = kept[name];
+    if (!contact) contact = contact_with(contact::default_options(name));
+    return contact;
 }
 
 ContactPtr contact_of(const ContactArgument& argument) {
     if (!argument) return nullptr;
     if (const auto* model = std::get_if<ContactPtr>(&*argument)) return *model;
-    const auto& name = std::get<std::string>(*argument);
-    const auto found = registry().find(name);
-    if (found != registry().end()) return found->second;
-    std::string names;
-    for (const auto& [known, model] : registry()) names += (names.empty() ? "" : ", ") + known;
-    fail("rollout: contact model '", name, "' is unknown, expected one of: ", names);
+    return contact_named(std::get<std::string>(*argument));
 }
 
 void bind_contact(nb::module_& m) {
-    register_contact("longrange", std::make_shared<LongRangeModel>(LongRangeOptions{}, false));
     nb::class_<contact::PairBlock>(m, "PairBlock", "Second derivatives of one pair of bodies.")
         .def_ro("a", &contact::PairBlock::a, "Body index.")
         .def_ro("b", &contact::PairBlock::b, "Body index, above a.")
@@ -167,37 +147,53 @@ void bind_contact(nb::module_& m) {
     nb::class_<ContactModel>(m, "ContactModel", "A contact model: the `contact` argument of a rollout.")
         .def("__repr__", [](const ContactModel& x) { return "ContactModel(" + x.description() + ")"; })
         .def_prop_ro("description", &ContactModel::description, "Name and options as JSON.")
+        .def("pair_weights", &pair_weights, "model"_a,
+             "(name of a, name of b, weight [J]) of every contact pair, at Parameters.contact_stiffness 1.")
         .def("evaluate", &evaluate, "model"_a, "parameters"_a, "q"_a, nb::kw_only(), "previous_q"_a.none() = nb::none(),
              "dt"_a = StepOptions{}.dt,
              "Energy, wrenches and Hessian blocks at coordinates q. With previous_q, friction of a step of dt [s] from "
              "there is included.");
+    m.def(
+        "contact_from_description",
+        [](const std::string& text) -> ContactPtr {
+            const auto options = text.empty() ? std::nullopt : contact_from_json(text, "contact model");
+            return options ? contact_with(*options) : nullptr;
+        },
+        "text"_a,
+        "The contact model that ContactModel.description or Trajectory.contact describes; None for an empty text and for the contact of another engine.");
     nb::class_<LongRangeModel, ContactModel>(
         m, "LongRange",
         "Long-range contact: every pair of bodies repels at every distance, smoothly, and never touches.\n\n"
-        "Its weight [J] and friction coefficients are in Parameters, to be differentiated by.")
+        "Stiffness and friction coefficients are in Parameters, to be differentiated by; a pair's energy is weighted "
+        "by "
+        "Parameters.contact_stiffness times pair_weights.")
         .def(
             "__init__",
-            [](LongRangeModel* self, std::vector<double> blend, bool zero_offset, bool area_weights,
-               double length_scale, double slip_speed, double energy_tolerance, double derivative_tolerance,
-               const std::string& friction_form, bool brute_force) {
-                LongRangeOptions options{.blend = std::move(blend),
+            [](LongRangeModel* self, double stiffness, std::optional<double> weight_in_joules,
+               std::vector<double> blend, bool zero_offset, bool area_weights, double length_scale, double slip_speed,
+               double energy_tolerance, double derivative_tolerance, const std::string& friction_form,
+               bool brute_force) {
+                LongRangeOptions options{.stiffness = stiffness,
+                                         .weight_in_joules = weight_in_joules,
+                                         .blend = std::move(blend),
                                          .zero_offset = zero_offset,
                                          .area_weights = area_weights,
                                          .length_scale = length_scale,
                                          .slip_speed = slip_speed,
                                          .energy_tolerance = energy_tolerance,
-                                         .derivative_tolerance = derivative_tolerance};
-                if (friction_form == "paper") {
-                    options.friction = FrictionForm::Paper;
-                } else if (friction_form != "projected") {
-                    fail("LongRange: friction_form '", friction_form, "', expected 'projected' or 'paper'");
-                }
-                if (options.blend.size() <= 1) validate(options, 1);
-                new (self) LongRangeModel(std::move(options), brute_force);
+                                         .derivative_tolerance = derivative_tolerance,
+                                         .friction = python::friction_form<FrictionForm>(friction_form, "LongRange"),
+                                         .brute_force = brute_force};
+                validate(options, static_cast<int>(options.blend.size()));
+                new (self) LongRangeModel(std::move(options));
             },
-            nb::kw_only(), "blend"_a = std::vector<double>{}, "zero_offset"_a = true, "area_weights"_a = false,
-            "length_scale"_a = 1.0, "slip_speed"_a = 1e-3, "energy_tolerance"_a = 1e-9,
-            "derivative_tolerance"_a = 1e-12, "friction_form"_a = "projected", "brute_force"_a = false,
+            nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(),
+            "blend"_a = std::vector<double>{}, "zero_offset"_a = true, "area_weights"_a = false, "length_scale"_a = 1.0,
+            "slip_speed"_a = 1e-3, "energy_tolerance"_a = 1e-9, "derivative_tolerance"_a = 1e-12,
+            "friction_form"_a = "projected", "brute_force"_a = false,
+            "stiffness: factor of the automatic weights. weight_in_joules: mu [J] of every pair instead of the "
+            "automatic "
+            "one.\n"
             "blend: blending margin per body, or one for all; empty = by shape. zero_offset: the potential tends to 0 "
             "far away.\n"
             "area_weights: independent of the mesh's fineness. length_scale [m]. slip_speed: smoothing of friction "

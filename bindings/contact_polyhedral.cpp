@@ -2,11 +2,12 @@
 /// @file  The convex-polyhedron contact model, and mass by hull vertices, in Python.
 #include <nanobind/eigen/dense.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <sstream>
+#include <optional>
 
 #include "bindings.hpp"
 #include "contact_model.hpp"
@@ -24,30 +25,9 @@ using contact::polyhedral::PolyhedralOptions;
 
 namespace {
 
-class PolyhedralModel : public ContactModel {
- public:
-    explicit PolyhedralModel(PolyhedralOptions options) : options_(options) {}
-
-    [[nodiscard]] std::string description() const override {
-        std::ostringstream text;
-        text.precision(17);
-        text << "{\"model\": \"polyhedral\", \"range\": " << options_.range << ", \"margin\": " << options_.margin
-             << ", \"slip_speed\": " << options_.slip_speed << ", \"friction_form\": \""
-             << (options_.friction == FrictionForm::Paper ? "paper" : "projected") << "\"}";
-        return text.str();
-    }
-    [[nodiscard]] std::shared_ptr<const Polyhedral> potential(const std::shared_ptr<Model>& model) {
-        return std::static_pointer_cast<const Polyhedral>(setup(model).potential);
-    }
-
- protected:
-    [[nodiscard]] std::shared_ptr<const contact::ContactPotential> build(const Model& model) const override {
-        return std::make_shared<const Polyhedral>(model, options_);
-    }
-
- private:
-    PolyhedralOptions options_;
-};
+std::shared_ptr<const Polyhedral> built(PolyhedralModel& contact, const std::shared_ptr<Model>& model) {
+    return std::static_pointer_cast<const Polyhedral>(contact.setup(model).potential);
+}
 
 HullMass hull_mass(const std::string& name, const char* place) {
     if (name == "lumped") return HullMass::Lumped;
@@ -79,40 +59,44 @@ void bind_hull_mass(nb::module_& m) {
 
 void bind_contact_polyhedral(nb::module_& m) {
     bind_hull_mass(m);
-    register_contact("polyhedral", std::make_shared<PolyhedralModel>(PolyhedralOptions{}));
     nb::class_<PolyhedralModel, ContactModel>(
         m, "Polyhedral",
         "Convex-polyhedron contact: bodies are unions of convex hulls that repel below a range, smoothly, and never "
         "touch.\n\n"
-        "Hulls are those of the colliding shapes, one each; their vertices are Parameters.hull_vertices. Stiffness "
-        "follows from the\n"
-        "lighter body's weight; Parameters.weight multiplies it, relative to the model's default.")
+        "Hulls are those of the colliding shapes, one each; their vertices are Parameters.hull_vertices. A "
+        "pair's energy is\n"
+        "weighted by Parameters.contact_stiffness times pair_weights.")
         .def(
             "__init__",
-            [](PolyhedralModel* self, double range, double margin, double slip_speed,
-               const std::string& friction_form) {
-                PolyhedralOptions options{.range = range, .margin = margin, .slip_speed = slip_speed};
-                if (friction_form == "paper") {
-                    options.friction = FrictionForm::Paper;
-                } else if (friction_form != "projected") {
-                    fail("Polyhedral: friction_form '", friction_form, "', expected 'projected' or 'paper'");
-                }
+            [](PolyhedralModel* self, double stiffness, std::optional<double> weight_in_joules, double range,
+               double margin, double slip_speed, const std::string& friction_form) {
+                const PolyhedralOptions options{
+                    .stiffness = stiffness,
+                    .weight_in_joules = weight_in_joules,
+                    .range = range,
+                    .margin = margin,
+                    .slip_speed = slip_speed,
+                    .friction = python::friction_form<FrictionForm>(friction_form, "Polyhedral")};
                 validate(options);
                 new (self) PolyhedralModel(options);
             },
-            nb::kw_only(), "range"_a = PolyhedralOptions{}.range, "margin"_a = PolyhedralOptions{}.margin,
+            nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(),
+            "range"_a = PolyhedralOptions{}.range, "margin"_a = PolyhedralOptions{}.margin,
             "slip_speed"_a = PolyhedralOptions{}.slip_speed, "friction_form"_a = "projected",
+            "stiffness: factor of the automatic weights, which follow from the lighter body's weight. "
+            "weight_in_joules: "
+            "kappa [J] of every pair instead.\n"
             "range: distance below which hulls repel [m]; 0 = by the scene. margin: dimensionless margin of the "
             "barrier.\n"
             "slip_speed: smoothing of friction [m/s]. friction_form: 'projected' (momentum balances) or 'paper'.")
         .def(
             "range_for",
-            [](PolyhedralModel& self, const std::shared_ptr<Model>& model) { return self.potential(model)->range(); },
+            [](PolyhedralModel& self, const std::shared_ptr<Model>& model) { return built(self, model)->range(); },
             "model"_a, "The range in use with this model [m].")
         .def(
             "excluded_pairs",
             [](PolyhedralModel& self, const std::shared_ptr<Model>& model) {
-                return self.potential(model)->excluded_pairs();
+                return built(self, model)->excluded_pairs();
             },
             "model"_a, "Body pairs left out because their hulls overlap in the reference pose, with the reason.");
 }

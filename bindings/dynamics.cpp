@@ -346,9 +346,6 @@ void bind_dynamics(nb::module_& m) {
              "World placement of every body at every state, shape (steps + 1, num_bodies, 7): position [m], quaternion "
              "(w, x, y, z).")
         .def(
-            "_set_contact", [](Trajectory& t, ContactModel& contact) { t.contact = contact.setup(t.model); },
-            "contact"_a)
-        .def(
             "contact_forces",
             [](const Trajectory& t) {
                 std::vector<std::vector<ContactForce>> out;
@@ -375,7 +372,7 @@ void bind_dynamics(nb::module_& m) {
 
     m.def(
         "rollout", &run, "model"_a, "parameters"_a, "state"_a, "controls"_a, nb::kw_only(), "dt"_a.none() = nb::none(),
-        "contact"_a.none() = nb::str("automatic"), "tolerance"_a.none() = nb::none(),
+        "contact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(),
         "max_iterations"_a.none() = nb::none(), "pd_convention"_a.none() = nb::none(), "script"_a.none() = nb::none(),
         "policy"_a.none() = nb::none(), "guess"_a.none() = nb::none(), "threads"_a = 1, "options"_a.none() = nb::none(),
         "filter"_a.none() = nb::none(),
@@ -387,8 +384,8 @@ void bind_dynamics(nb::module_& m) {
         "absent.\n"
         "contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', "
         "'polyhedral', 'ipc' or\n"
-        "'ipc-global'; by default 'longrange' where the model has contact pairs; None switches contact off; weight and "
-        "friction are in the parameters.\n"
+        "'ipc-global'; stiffness and friction are in the parameters. 'automatic': 'longrange' where the model has contact "
+        "pairs.\n"
         "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, "
         "parameters_bar) and optional num_parameters.\n"
         "guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).\n"
@@ -397,7 +394,7 @@ void bind_dynamics(nb::module_& m) {
         "the "
         "collision filter.");
     m.def("rollout_batch", &run_batch, "model"_a, "parameters"_a, "states"_a, "controls"_a, nb::kw_only(),
-          "dt"_a.none() = nb::none(), "contact"_a.none() = nb::str("automatic"), "tolerance"_a.none() = nb::none(),
+          "dt"_a.none() = nb::none(), "contact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(),
           "max_iterations"_a.none() = nb::none(), "pd_convention"_a.none() = nb::none(),
           "threads"_a.none() = nb::none(), "guesses"_a.none() = nb::none(), "options"_a.none() = nb::none(),
           "filter"_a.none() = nb::none(),

@@ -103,7 +103,10 @@ void bind_trajectory_files(nb::module_& m) {
             const nb::gil_scoped_release unlocked;
             return load_trajectory(path);
         },
-        "path"_a, "What save_trajectory wrote, with the options of its contact model but not yet the model itself.");
+        "path"_a,
+        "What save_trajectory wrote, ready for rollout_vjp. Raises FileError when the file is missing, truncated, "
+        "foreign or "
+        "damaged.");
     m.def(
         "save_state",
         [](const Path& path, const State& state) {

@@ -30,6 +30,8 @@ RANKS = {
 }
 CONTACT_BASE = {"", "pairwise", "plane_friction"}
 CONTACT_SIBLINGS = {"longrange", "polyhedral", "ipc", "softmin"}
+# The one file of the base that knows all models.
+CONTACT_TOP = "farfield/contact/make_contact."
 # 2-D grains share nothing with 3-D bodies.
 NEVER = {("grains", "model"), ("grains", "contact"), ("grains", "scene")}
 
@@ -96,7 +98,9 @@ def offence(source: str, target: str) -> str | None:
         for name, path in ((mine, source), (theirs, target)):
             if name not in CONTACT_BASE | CONTACT_SIBLINGS:
                 return f"{path}: unknown contact folder '{name}'"
-        if mine in CONTACT_BASE and theirs in CONTACT_SIBLINGS:
+        if target.startswith(CONTACT_TOP) and not source.startswith(CONTACT_TOP):
+            return "contact/make_contact stands above the rest of contact"
+        if mine in CONTACT_BASE and theirs in CONTACT_SIBLINGS and not source.startswith(CONTACT_TOP):
             return f"the base of contact includes the model contact/{theirs}"
         if mine in CONTACT_SIBLINGS and theirs in CONTACT_SIBLINGS and mine != theirs:
             return f"contact/{mine} includes its sibling contact/{theirs}"

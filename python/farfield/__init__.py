@@ -66,6 +66,7 @@ from farfield._core import (
     inverse_dynamics_vjp,
     load_model,
     load_state,
+    load_trajectory,
     mass_matrix,
     model_from_bytes,
     model_to_bytes,
@@ -86,7 +87,6 @@ from farfield._core import (
     zero_parameters,
 )
 from farfield.convex import convex_parts, decompose
-from farfield.files import load_trajectory
 
 __all__ = [
     "Actuator",

@@ -7,7 +7,9 @@ import json
 from typing import Any
 
 from farfield import _core
-from farfield._core import ContactModel
+from farfield._core import ContactModel, contact_from_description
+
+__all__ = ["CONTACT_MODELS", "contact_from_description", "contact_model", "engine_description"]
 
 CONTACT_MODELS = {
     "longrange": _core.LongRange,
@@ -15,24 +17,6 @@ CONTACT_MODELS = {
     "ipc": _core.Ipc,
     "ipc-global": _core.IpcGlobal,
 }
-
-
-def contact_from_description(text: str) -> ContactModel | None:
-    """The contact model that ``ContactModel.description`` or ``Trajectory.contact`` describes.
-
-    None for an empty text, and for the contact of another engine (`engine_description`), which is no model of ours.
-    """
-    if not text:
-        return None
-    try:
-        options = dict(json.loads(text))
-        if set(options) == {"engine"}:
-            return None
-        return CONTACT_MODELS[options.pop("model")](**options)
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"contact model {text!r}: {error}; expected the description of one of {', '.join(CONTACT_MODELS)}"
-        ) from error
 
 
 def engine_description(name: str) -> str:

@@ -216,7 +216,7 @@ def field_direction(e: Experiment, name: str, scale: float, random: np.random.Ge
     scene = e.model.scene
     if value.size == 0:
         return NO_ENTRY
-    if name in ("friction", "weight", "hull_vertices") and (e.contact is None or not e.model.contact_pairs):
+    if name in ("friction", "contact_stiffness", "hull_vertices") and (e.contact is None or not e.model.contact_pairs):
         return "no contact"
     if name == "moments":
         return np.array([moments_direction(row, random) for row in value])
@@ -235,8 +235,9 @@ def field_direction(e: Experiment, name: str, scale: float, random: np.random.Ge
         at_zero = 0.1 * smallest_inertia(e.parameters.moments) / e.dt ** rates[name]
         return proportion * np.where(value == 0.0, at_zero, value)
     if name == "friction":
+        # In one proportion: where the coefficients of a pair are equal, only their common change has one slope.
         meeting = {body for pair in e.model.contact_pairs for body in pair}
-        value = value * [body in meeting for body in e.model.body_names]
+        proportion, value = 1.0, value * [body in meeting for body in e.model.body_names]
     return proportion * value if np.any(value) else "zero everywhere, and it may not be negative"
 
 

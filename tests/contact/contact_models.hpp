@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "contact/contact_scene.hpp"
-#include "farfield/contact/ipc/automatic.hpp"
 #include "farfield/contact/ipc/ipc.hpp"
 #include "farfield/contact/longrange/long_range.hpp"
 #include "farfield/contact/polyhedral/polyhedral.hpp"
-#include "farfield/model/kinematics.hpp"
 #include "farfield/model/model.hpp"
 
 namespace farfield::testing {
@@ -66,8 +64,7 @@ inline const std::vector<ContactCase>& contact_cases() {
                  geometry, contact::longrange::LongRangeOptions{.slip_speed = o.slip_speed, .energy_tolerance = 1e-12});
          },
          [](const Model& model) {
-             return std::make_shared<contact::longrange::LongRange>(model.collision(),
-                                                                    contact::longrange::LongRangeOptions{});
+             return std::make_shared<contact::longrange::LongRange>(model, contact::longrange::LongRangeOptions{});
          },
          make_parameters, true, true, true},
         {"ipc",
@@ -75,15 +72,7 @@ inline const std::vector<ContactCase>& contact_cases() {
              return std::make_unique<contact::ipc::Ipc>(
                  geometry, contact::ipc::IpcOptions{.range = kTestRange, .slip_speed = o.slip_speed});
          },
-         [](const Model& model) {
-             Kinematics kinematics;
-             forward_kinematics(model, model.default_parameters(), model.default_state().q, kinematics);
-             contact::ipc::IpcOptions options{.range =
-                                                  contact::ipc::automatic_range(model.collision(), kinematics.poses)};
-             options.scale =
-                 contact::ipc::automatic_scale(model.collision(), model.default_parameters(), options.range);
-             return std::make_shared<contact::ipc::Ipc>(model.collision(), options);
-         },
+         [](const Model& model) { return std::make_shared<contact::ipc::Ipc>(model, contact::ipc::IpcOptions{}); },
          make_parameters, false, false, false},
         {"ipc-global",
          [](const CollisionGeometry& geometry, const ModelOptions& o) {
@@ -91,7 +80,7 @@ inline const std::vector<ContactCase>& contact_cases() {
                  geometry, contact::ipc::IpcOptions{.form = contact::ipc::Form::Global, .slip_speed = o.slip_speed});
          },
          [](const Model& model) {
-             return std::make_shared<contact::ipc::Ipc>(model.collision(),
+             return std::make_shared<contact::ipc::Ipc>(model,
                                                         contact::ipc::IpcOptions{.form = contact::ipc::Form::Global});
          },
          make_parameters, true, false, false},
@@ -106,8 +95,8 @@ inline const std::vector<ContactCase>& contact_cases() {
          },
          [](const CollisionGeometry& geometry, double weight, double friction) {
              Parameters parameters = model_of(geometry)->default_parameters();
-             parameters.weight *= weight;
-             parameters.friction.setConstant(friction);
+             parameters.contact_stiffness *= weight;
+             set_friction(geometry.pairs, friction, parameters);
              return parameters;
          },
          false, true, true, false},

@@ -30,17 +30,23 @@ inline CollisionGeometry make_geometry(const std::vector<TriangleMesh>& meshes, 
     const int count = static_cast<int>(geometry.bodies.size());
     for (int a = 0; a < count; ++a) {
         for (int b = a + 1; b < count; ++b) {
-            if (a > 0 || ground) geometry.pairs.push_back({a, b, b});
+            if (a > 0 || ground) geometry.pairs.push_back({a, b});
         }
     }
     return geometry;
 }
 
+/// `weight` [J] for models that were built from the geometry alone.
 inline Parameters make_parameters(const CollisionGeometry& geometry, double weight, double friction) {
     Parameters parameters;
     parameters.friction = Eigen::VectorXd::Constant(static_cast<Eigen::Index>(geometry.bodies.size()), friction);
-    parameters.weight = weight;
+    parameters.contact_stiffness = weight;
     return parameters;
+}
+
+/// Sets the coefficients of all bodies that are in a pair: what no pair uses must not be changed.
+inline void set_friction(const std::vector<ContactPair>& pairs, double value, Parameters& parameters) {
+    for (const ContactPair& pair : pairs) parameters.friction[pair.a] = parameters.friction[pair.b] = value;
 }
 
 /// A step in which nothing is lagged: the potential alone.

@@ -86,7 +86,10 @@ TEST_CASE("contact models: vjp agrees with differences") {
             CAPTURE(round);
             const testing::Scene scene = random_scene(random, round % 2 == 0, kNear);
             const auto model = entry.make(scene.geometry, {});
-            const Parameters parameters = entry.parameters(scene.geometry, 1e-3, 0.5);
+            Parameters parameters = entry.parameters(scene.geometry, 1e-3, 0.5);
+            Eigen::Vector3d rubs = Eigen::Vector3d::Zero();  // a body in no pair has no coefficient to change
+            for (const ContactPair& pair : scene.geometry.pairs) rubs[pair.a] = rubs[pair.b] = 1.0;
+            parameters.friction += Eigen::Vector3d(0.0, 0.05, 0.1).cwiseProduct(rubs);  // equal ones have no derivative
             const auto memory = model->make_memory();
             const double dt = 0.01;
             // from well inside the smoothing of friction to well outside
@@ -108,16 +111,17 @@ TEST_CASE("contact models: vjp agrees with differences") {
                 return sum;
             };
             Eigen::VectorXd by_parameter(4);
-            by_parameter << gradient.friction, gradient.weight * parameters.weight;
+            by_parameter << gradient.friction, gradient.contact_stiffness * parameters.contact_stiffness;
             const DerivativeReport parameter = check_tangent_gradient(
                 [&](const Eigen::VectorXd& values) {
                     Parameters p = parameters;
-                    p.friction += values.head(3);
-                    p.weight *= 1.0 + values[3];
+                    p.friction += values.head(3).cwiseProduct(rubs);
+                    p.contact_stiffness *= 1.0 + values[3];
                     return phi(scene.poses, p);
                 },
                 by_parameter, {.floor = 1e-14}, random);
-            if (!entry.far && gradient.friction.isZero(0.0) && gradient.weight == 0.0) {  // out of range: nothing acts
+            if (!entry.far && gradient.friction.isZero(0.0) &&
+                gradient.contact_stiffness == 0.0) {  // out of range: nothing acts
                 CHECK(parameter.numeric == 0.0);
                 continue;
             }
@@ -308,7 +312,7 @@ TEST_CASE("contact models: a vjp of several directions has the bits of one vjp e
             step.vjp({&directions[k], 1}, {&one, 1});
             CHECK(stacked(one.previous_wrench) == stacked(all[k].previous_wrench));
             CHECK(one.friction == all[k].friction);
-            CHECK(one.weight == all[k].weight);
+            CHECK(one.contact_stiffness == all[k].contact_stiffness);
             CHECK(one.hull_vertices == all[k].hull_vertices);
         }
         const Eigen::VectorXd sum = 2.0 * all[0].friction - all[1].friction;
@@ -437,7 +441,7 @@ TEST_CASE("contact models: mistakes are refused by name") {
         CHECK_THROWS_AS(entry.make(scene.geometry, {})->begin_step(scene.poses, 0.01, parameters, *memory),
                         std::invalid_argument);
         CHECK_THROWS_AS(model->begin_step(scene.poses, 0.0, parameters, *memory), std::invalid_argument);
-        parameters.weight = 0.0;
+        parameters.contact_stiffness = 0.0;
         CHECK_THROWS_AS(model->begin_step(scene.poses, 0.01, parameters, *memory), std::invalid_argument);
     }
 }

@@ -94,8 +94,8 @@ int compare(const Experiment& e, Random& random) {
           [&](Experiment& x, double h) { x.parameters.moments *= 1.0 + h; });
     check("friction", g.parameters.friction.dot(e.parameters.friction), 1e-3,
           [&](Experiment& x, double h) { x.parameters.friction *= 1.0 + h; });
-    check("weight", g.parameters.weight * e.parameters.weight, 1e-2,
-          [&](Experiment& x, double h) { x.parameters.weight *= 1.0 + h; });
+    check("stiffness", g.parameters.contact_stiffness * e.parameters.contact_stiffness, 1e-2,
+          [&](Experiment& x, double h) { x.parameters.contact_stiffness *= 1.0 + h; });
     return open;
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("contact gradient: a body ten metres away feels a weight of 1e-8") {
     add_free_box(scene, "far", Vector3d::Constant(0.1), 1.0, {10.0, 0.0, 0.0});
     Random random(9);
     Experiment e = experiment(scene, random, 20);
-    e.parameters.weight = 1e-8;
+    e.parameters.contact_stiffness = 0.1;  // of 1e-7 J
     e.position_weights = VectorXd::Unit(12, 0);
     e.velocity_weights.setZero();
     const Trajectory t = e.run();
@@ -180,7 +180,7 @@ TEST_CASE("contact gradient: a body ten metres away feels a weight of 1e-8") {
     const Slope by_weight = slope(
         [&](double h) {
             Experiment x = e;
-            x.parameters.weight *= 1.0 + h;
+            x.parameters.contact_stiffness *= 1.0 + h;
             return x.loss(reference);
         },
         0.1, 4);
@@ -191,8 +191,8 @@ TEST_CASE("contact gradient: a body ten metres away feels a weight of 1e-8") {
             return x.loss(reference);
         },
         0.1, 4);
-    CHECK(close(g.parameters.weight, -force * sum, 1e-6));
-    CHECK(close(g.parameters.weight * 1e-8, by_weight.value, 1e-6));
+    CHECK(close(g.parameters.contact_stiffness, -1e-7 * force * sum, 1e-6));
+    CHECK(close(g.parameters.contact_stiffness * 0.1, by_weight.value, 1e-6));
     CHECK(g.q0[6] > 0.0);  // further away: pushed back less
     CHECK(close(g.q0[6], by_place.value, 1e-6));
 }

@@ -31,7 +31,7 @@ TEST_CASE("contact terms: blocks become the nearest positive semi-definite matri
         const auto scene = random_scene(random, round % 2 == 0, 0.3);
         const contact::longrange::LongRange model(scene.geometry, {});
         Parameters parameters;
-        parameters.weight = 1e-3;
+        parameters.contact_stiffness = 1e-3;
         parameters.friction = Eigen::VectorXd::Constant(static_cast<Eigen::Index>(scene.poses.size()), 0.5);
         const auto memory = model.make_memory();
         contact::ContactLinearization d;

@@ -147,8 +147,8 @@ TEST_CASE("polyhedral gradient: a hundred steps by vertices, attachments, masses
           [&](Parameters& p, double h) { p.moments *= 1.0 + h; });
     check("friction", g.parameters.friction.dot(e.parameters.friction), 1e-3,
           [&](Parameters& p, double h) { p.friction *= 1.0 + h; });
-    check("weight", g.parameters.weight * e.parameters.weight, 1e-2,
-          [&](Parameters& p, double h) { p.weight *= 1.0 + h; });
+    check("stiffness", g.parameters.contact_stiffness * e.parameters.contact_stiffness, 1e-2,
+          [&](Parameters& p, double h) { p.contact_stiffness *= 1.0 + h; });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "farfield/base/random.hpp"
 #include "farfield/io/safetensors.hpp"
 #include "io/full_scene.hpp"
+#include "support/contact_rollouts.hpp"
 #include "support/error_text.hpp"
 
 using namespace farfield;
@@ -77,11 +78,9 @@ TEST_CASE("a trajectory comes back bit for bit and has the same gradient") {
     trajectory.reports[2].min_gap = 0.1 / 3.0;
     trajectory.reports[3].detour = true;
     const TemporaryFolder folder;
-    trajectory.contact.description = "{\"kind\": \"ünd\"}";
     save_trajectory(folder / "t", trajectory);
     const Trajectory loaded = load_trajectory(folder / "t");
     check_same(loaded, trajectory);
-    CHECK(loaded.contact.description == "{\"kind\": \"ünd\"}");
     CHECK(loaded.contact.potential == nullptr);
     CHECK(read_bytes(folder / "t") == trajectory_to_bytes(loaded));
 
@@ -92,6 +91,41 @@ TEST_CASE("a trajectory comes back bit for bit and has the same gradient") {
     CHECK(same(a.q0, b.q0));
     CHECK(same(a.controls, b.controls));
     CHECK(same(a.parameters, b.parameters));
+}
+
+TEST_CASE("a trajectory with contact comes back with its contact model and the same gradient") {
+    Scene scene;
+    add_ground(scene);
+    add_free_box(scene, "box", Eigen::Vector3d::Constant(0.1), 1.0, {0.0, 0.0, 0.102});
+    const auto model = build_model(scene);
+    State start = model->default_state();
+    start.v[0] = 0.3;
+    for (const contact::ContactOptions& options :
+         {contact::ContactOptions(contact::longrange::LongRangeOptions{.stiffness = 2.0, .blend = {0.7}}),
+          contact::ContactOptions(contact::polyhedral::PolyhedralOptions{.weight_in_joules = 1e-3, .range = 0.01}),
+          contact::ContactOptions(contact::ipc::IpcOptions{.range = 0.01}),
+          contact::ContactOptions(contact::ipc::IpcOptions{.form = contact::ipc::Form::Global, .slip_speed = 0.01})}) {
+        const std::string text = contact_to_json(options);
+        CAPTURE(text);
+        CHECK(contact_to_json(contact_from_json(text, "x").value()) == text);
+        farfield::Trajectory t =
+            rollout(model, model->default_parameters(), {.state0 = start, .controls = RowMatrix::Zero(5, 0)}, {},
+                    make_contact_setup(*model, contact::make_contact(*model, options), text));
+        REQUIRE(t.converged());
+        const Trajectory loaded = trajectory_from_bytes(trajectory_to_bytes(t));
+        REQUIRE(loaded.contact.potential != nullptr);
+        CHECK(loaded.contact.description == text);
+        CHECK(loaded.contact.potential->pair_weights() == t.contact.potential->pair_weights());
+        const RowMatrix ones = RowMatrix::Ones(6, 6);
+        const RolloutGradient a = rollout_vjp(t, {.dL_dq = view(ones)}), b = rollout_vjp(loaded, {.dL_dq = view(ones)});
+        CHECK(a.parameters.contact_stiffness != 0.0);
+        CHECK(same(a.q0, b.q0));
+        CHECK(same(a.parameters, b.parameters));
+        t.contact.potential = nullptr;  // its gradient would be that of another motion
+        CHECK(contains(error_of([&] { (void)rollout_vjp(t, {.dL_dq = view(ones)}); }), "carries no contact model"));
+    }
+    for (const char* text : {"{}", "[1]", "{\"model\": \"longrange\"}", "{\"model\": \"magnetic\"}"})
+        CHECK(contains(error_of([&] { (void)contact_from_json(text, "here"); }), "here"));
 }
 
 TEST_CASE("an unconverged trajectory comes back, whatever its last state holds") {

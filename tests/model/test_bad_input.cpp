@@ -373,8 +373,10 @@ TEST_CASE("bad input: parameters") {
     refused_call([](Call& c) { c.parameters.kd.resize(4); }, {"kd has 4 rows", "expected 1"});
     refused_call([](Call& c) { c.parameters.gravity[1] = kInf; }, {"gravity[1] = inf", "expected a finite number"});
     refused_call([](Call& c) { c.parameters.friction[1] = -0.1; }, {"friction[1] = -0.1", "expected >= 0"});
-    for (const double weight : {0.0, -1.0, kNan, kInf})
-        refused_call([weight](Call& c) { c.parameters.weight = weight; }, {"weight ", "expected > 0"});
+    for (const double stiffness : {0.0, -1.0, kNan, kInf}) {
+        refused_call([stiffness](Call& c) { c.parameters.contact_stiffness = stiffness; },
+                     {"contact_stiffness ", "expected > 0"});
+    }
     refused_call([](Call& c) { c.parameters.moments(2, 0) = -1.0; }, {"body 'arm'", "mass -1", "expected > 0"});
     refused_call([](Call& c) { c.parameters.moments.row(2).setZero(); }, {"body 'arm'", "mass 0", "expected > 0"});
     refused_call([](Call& c) { c.parameters.moments(2, 4) = -1.0; }, {"body 'arm'", "eigenvalue -1", "expected >= 0"});

@@ -89,7 +89,7 @@ TEST_CASE("parameters: every entry has a name of its own") {
     CHECK(name_of(marked.armature[2]) == "armature[root joint 0.2]");
     CHECK(name_of(marked.gravity[2]) == "gravity.z");
     CHECK(name_of(marked.friction[hinge]) == "friction[hinge]");
-    CHECK(name_of(marked.weight) == "weight");
+    CHECK(name_of(marked.contact_stiffness) == "contact_stiffness");
     CHECK(name_of(marked.hull_vertices(9, 0)) == "hull_vertices[fixed:9].x");
 }
 
@@ -102,7 +102,8 @@ TEST_CASE("parameters: a mask picks fields, rows and entries") {
         return out;
     };
     CHECK(picked({"friction"}).size() == static_cast<std::size_t>(model->num_bodies()));
-    CHECK(picked({"weight", "friction[hinge]", "weight"}) == std::vector<std::string>{"friction[hinge]", "weight"});
+    CHECK(picked({"contact_stiffness", "friction[hinge]", "contact_stiffness"}) ==
+          std::vector<std::string>{"friction[hinge]", "contact_stiffness"});
     CHECK(picked({"moments[hinge]"}).size() == 10);
     CHECK(picked({"moments[hinge].mass", "gravity.x"}) == std::vector<std::string>{"moments[hinge].mass", "gravity.x"});
     CHECK(picked({}).empty());

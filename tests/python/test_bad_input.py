@@ -270,10 +270,10 @@ def test_parameters(model, field):
 
 
 def test_more_parameters(model):
-    for weight in (0.0, -1.0, NAN, INF):
+    for stiffness in (0.0, -1.0, NAN, INF):
         parameters = model.default_parameters()
-        parameters.weight = weight
-        refused(lambda p=parameters: call(model, parameters=p), f"weight {weight:g}", "expected > 0")
+        parameters.contact_stiffness = stiffness
+        refused(lambda p=parameters: call(model, parameters=p), f"contact_stiffness {stiffness:g}", "expected > 0")
     for column, value, text in ((0, -1.0, "mass -1"), (0, 0.0, "mass 0"), (4, -2.0, "eigenvalue -2")):
         parameters = model.default_parameters()
         parameters.moments[2, column] = value

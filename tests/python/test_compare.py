@@ -489,9 +489,8 @@ def test_the_best_stiffness_has_most_successes_then_the_smallest_loss_then_is_ne
 
 
 def test_stiffness_is_that_of_the_model_around_what_the_task_gives():
-    problem = Push().build(0)
     runs = [runner.prepare(Push(horizon=4), 0, Setup(contact="ipc", stiffness=value)) for value in (1.0, 10.0)]
-    weights = [run.objective.parameters.weight for run in runs]
-    assert weights == [problem.parameters.weight, 10.0 * problem.parameters.weight]
-    assert runs[0].problem.parameters.weight == problem.parameters.weight
+    weights = [[pair[2] for pair in run.objective.contact.pair_weights(run.objective.model)] for run in runs]
+    assert weights[1] == [10.0 * weight for weight in weights[0]]
+    assert all(run.objective.parameters.contact_stiffness == 1.0 for run in runs)
     assert Setup.of(Setup(stiffness=10.0).config(Push())).stiffness == 10.0

@@ -59,14 +59,14 @@ def test_a_box_over_the_ground_passes(scene, capsys):
     assert report["skipped"] == []
     assert 0.0 < report["max_relative_error"] <= 1e-5
     assert {case["quantity"] for case in report["cases"]} == {
-        "position", "velocity", "moments", "damping", "armature", "stiffness", "gravity", "friction", "weight"
+        "position", "velocity", "moments", "damping", "armature", "stiffness", "gravity", "friction", "contact_stiffness"
     }  # fmt: skip
     unchecked = report["unchecked"]
     assert set(unchecked) == {"controls", "attachment", "kp", "kd", "hull_vertices"}
     assert unchecked["attachment"] == "every body is free"
     assert unchecked["kp"] == unchecked["kd"] == unchecked["controls"] == "the scene has no entry of it"
     assert unchecked["hull_vertices"].startswith(("no effect", "refused"))
-    assert [case["gap"] for case in report["cases"] if case["quantity"] == "weight"] == [1e-3, 1e-2, 1e-1]
+    assert [case["gap"] for case in report["cases"] if case["quantity"] == "contact_stiffness"] == [1e-3, 1e-2, 1e-1]
     for case in report["cases"]:
         assert {"gap", "quantity", "analytic", "fd", "relative_error", "fd_noise", "ok"} <= set(case)
     assert sum(case["noise_limited"] for case in report["cases"]) <= 0.1 * len(report["cases"])
@@ -80,7 +80,7 @@ def test_a_wrong_gradient_fails(scene, capsys, monkeypatch):
     def wrong(*arguments, **options):
         gradient = right(*arguments, **options)
         parameters = gradient.parameters.copy()
-        parameters.weight *= 1.001
+        parameters.contact_stiffness *= 1.001
 
         class Wrong:
             q0, v0, controls = gradient.q0, gradient.v0, gradient.controls
@@ -94,7 +94,7 @@ def test_a_wrong_gradient_fails(scene, capsys, monkeypatch):
     report = json.loads(capsys.readouterr().out)
     assert report["passed"] is False
     assert report["max_relative_error"] > 5e-4
-    assert {case["quantity"] for case in report["cases"] if not case["ok"]} == {"weight"}
+    assert {case["quantity"] for case in report["cases"] if not case["ok"]} == {"contact_stiffness"}
 
 
 def test_an_unknown_body_is_refused(scene, capsys):

@@ -37,7 +37,7 @@ def box(random: np.random.Generator, name: str) -> ff.TriangleMesh:
 def two_bodies(random: np.random.Generator, make) -> tuple[ff.Model, ff.Parameters, list[ff.TriangleMesh]]:
     meshes = [make(random, f"mesh {k}") for k in range(2)]
     model, parameters = properties.pair_model([{"type": ff.ShapeType.Mesh, "mesh": k} for k in range(2)], meshes)
-    parameters.friction = np.full(3, FRICTION)
+    parameters.friction[1:] = FRICTION
     return model, parameters, meshes
 
 
@@ -109,7 +109,7 @@ def relative(ours: np.ndarray, theirs: np.ndarray) -> float:
 @pytest.mark.parametrize("make", [lumpy, box])
 def test_barrier_agrees_with_the_toolkit(make):
     random = np.random.default_rng(3)
-    contact = ff.Ipc(range=RANGE, scale=[1.0])
+    contact = ff.Ipc(range=RANGE, weight_in_joules=1.0)
     worst = np.zeros(3)
     for _ in range(12):
         model, parameters, meshes = two_bodies(random, make)
@@ -136,7 +136,7 @@ def test_barrier_agrees_with_the_toolkit(make):
 
 def test_nearly_parallel_edges_agree_with_the_toolkit():
     random = np.random.default_rng(4)
-    contact = ff.Ipc(range=RANGE, scale=[1.0])
+    contact = ff.Ipc(range=RANGE, weight_in_joules=1.0)
     for angle in (1e-4, 3e-3, 1e-2, 2.5e-2, 3.5e-2):
         model, parameters, meshes = two_bodies(random, box)
         axis = properties.unit(random)
@@ -159,7 +159,7 @@ def test_nearly_parallel_edges_agree_with_the_toolkit():
 
 def test_friction_agrees_with_the_toolkit():
     random = np.random.default_rng(5)
-    contact = ff.Ipc(range=RANGE, scale=[1.0], slip_speed=SLIP_SPEED)
+    contact = ff.Ipc(range=RANGE, weight_in_joules=1.0, slip_speed=SLIP_SPEED)
     for size in (0.1, 1.0, 10.0):  # sticking, at the switch, sliding
         model, parameters, meshes = two_bodies(random, lumpy)
         before = near(random, model, parameters)
@@ -192,7 +192,7 @@ def test_friction_agrees_with_the_toolkit():
 def test_options_come_back_from_the_description():
     for made in (
         ff.Ipc(),
-        ff.Ipc(range=0.02, scale=[2.0, 3.0], slip_speed=0.01),
+        ff.Ipc(range=0.02, stiffness=2.0, weight_in_joules=1e-3, slip_speed=0.01),
         ff.IpcGlobal(length_scale=0.5),
     ):
         assert contact_from_description(made.description).description == made.description
@@ -202,7 +202,8 @@ def test_options_come_back_from_the_description():
     ("make", "text"),
     [
         (lambda: ff.Ipc(range=0.0), "range"),
-        (lambda: ff.Ipc(scale=[-1.0]), "scale"),
+        (lambda: ff.Ipc(stiffness=-1.0), "stiffness"),
+        (lambda: ff.Ipc(weight_in_joules=0.0), "weight_in_joules"),
         (lambda: ff.IpcGlobal(length_scale=-1.0), "length_scale"),
         (lambda: ff.IpcGlobal(slip_speed=0.0), "slip_speed"),
     ],

@@ -24,9 +24,8 @@ def distance_slid(friction: float, form: str, slope: float) -> float:
     scene.add_shape(0, name="ground", type="Box", size=[8.0, 2.0, 0.1], position=[0, 0, -0.1])
     model = ff.build_model(scene)
     parameters = model.default_parameters()
-    parameters.weight = 1e-7
     parameters.friction[:] = friction
-    contact = ff.LongRange(friction_form=form)
+    contact = ff.LongRange(friction_form=form, weight_in_joules=1e-7)
     run = ff.rollout(model, parameters, model.default_state(), np.zeros((20, 0)), dt=0.025, contact=contact)
     assert run.converged
     return float(run.q[-1, 0])
@@ -56,7 +55,7 @@ def moments_of_friction(form: str) -> tuple[float, float]:
     after[7 + 1] -= 2e-6
 
     def wrenches(friction: float) -> np.ndarray:
-        parameters.friction[:] = friction
+        parameters.friction[1:] = friction
         return np.asarray(contact.evaluate(model, parameters, after, previous_q=before, dt=0.01).wrench)
 
     rubbing = wrenches(0.5) - wrenches(0.0)

@@ -11,7 +11,7 @@ import farfield as ff
 from farfield import cli, properties
 from farfield.properties import forces, mujoco_contact
 
-SOUND = ff.LongRange(blend=[properties.BLEND]).evaluate
+SOUND = ff.LongRange(blend=[properties.BLEND], weight_in_joules=1.0).evaluate
 SUBJECT = properties.Subject(SOUND)
 
 

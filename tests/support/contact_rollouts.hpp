@@ -8,6 +8,7 @@
 #include "farfield/contact/longrange/long_range.hpp"
 #include "farfield/dynamics/rollout.hpp"
 #include "farfield/geometry/primitives.hpp"
+#include "farfield/io/contact_json.hpp"
 #include "farfield/math/rotation.hpp"
 #include "support/collision_meshes.hpp"
 
@@ -61,8 +62,8 @@ inline TriangleMesh make_hollow_ball(double outer, double inner, int subdivision
 }
 
 inline ContactSetup long_range(const Model& model, const contact::longrange::LongRangeOptions& options = {}) {
-    return {std::make_shared<const contact::longrange::LongRange>(model.collision(), options),
-            std::make_shared<const CollisionFilter>(model), "long range"};
+    return {std::make_shared<const contact::longrange::LongRange>(model, options),
+            std::make_shared<const CollisionFilter>(model), contact_to_json(options)};
 }
 
 inline Poses poses_of(const Trajectory& t, int step) {

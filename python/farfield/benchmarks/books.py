@@ -73,14 +73,15 @@ FREE_STEPS = (*(DT,) * 6, *(0.1,) * 6, *(0.2,) * 10, *(0.5,) * 6, *(1.0,) * 6, *
 RESTING = 1e-3  # a stack that settles slower than this counts as come to rest [m/s, rad/s]
 
 
-def contact(form: str = "projected") -> ff.LongRange:
-    return ff.LongRange(slip_speed=SLIP_SPEED, friction_form=form)
+def contact(weight: float, form: str = "projected") -> ff.LongRange:
+    return ff.LongRange(weight_in_joules=weight, slip_speed=SLIP_SPEED, friction_form=form)
 
 
-def weighted(model: ff.Model, weight: float, friction: float) -> ff.Parameters:
+def with_friction(model: ff.Model, friction: float) -> ff.Parameters:
+    """Every body that can touch another has this coefficient."""
     parameters = model.default_parameters()
-    parameters.weight = weight
-    parameters.friction[:] = friction
+    names = {name for pair in model.contact_pairs for name in pair}
+    parameters.friction[[body.name in names for body in model.scene.bodies]] = friction
     return parameters
 
 
@@ -99,7 +100,7 @@ def held_equilibrium(stack: Stack, weight: float):
     # gap of flat planks under the weight of one: 12 N_eff weight / gap^2 with N_eff about 27
     gap = 0.6 * np.sqrt(12.0 * 27.0 * weight / (MASS * GRAVITY))
     model = stack.model(gap, HELD)
-    parameters, rub = weighted(model, weight, 0.0), contact()
+    parameters, rub = with_friction(model, 0.0), contact(weight)
     q = np.array(model.default_state().q)
     for dt in (*(0.1,) * 6, *(0.3,) * 6, *(1.0,) * 6, *(10.0,) * 6):  # from rest each time: a descent that cannot swing
         after = one_step(model, parameters, q, dt, rub)
@@ -113,7 +114,7 @@ def held_equilibrium(stack: Stack, weight: float):
 
 def settle(model, weight: float, q: np.ndarray, place: slice, steps, tick) -> np.ndarray | None:
     """Steps from rest with friction, after each of which q[place] is put back; None when the planks fall or do not come to rest."""
-    parameters, rub = weighted(model, weight, FRICTION), contact()
+    parameters, rub = with_friction(model, FRICTION), contact(weight)
     start, rate = q, np.inf
     for dt in steps:
         after = one_step(model, parameters, q, dt, rub)
@@ -173,7 +174,7 @@ def force_error(stack: Stack, weight: float, free: np.ndarray) -> float:
     for other in range(top - 1):
         scene.exclude(top, other)
     alone = ff.build_model(scene)
-    wrench = contact().evaluate(alone, weighted(alone, weight, 0.0), free).wrench
+    wrench = contact(weight).evaluate(alone, with_friction(alone, 0.0), free).wrench
     return float(abs(-np.asarray(wrench)[top, 2] - MASS * GRAVITY))
 
 
@@ -217,14 +218,14 @@ def measure(weight: float, stack: Stack, seconds: float, progress) -> dict:
     row["force_error"] = force_error(stack, weight, free)
     row["top_pitch"] = float(held[-1])
     model = stack.model(0.0, FREE)
-    as_printed = weighted(model, weight, FRICTION / weight)
-    row.update(stand(model, as_printed, contact("paper"), free, seconds, tick))
+    as_printed = with_friction(model, FRICTION / weight)
+    row.update(stand(model, as_printed, contact(weight, "paper"), free, seconds, tick))
     rubbing = rubbing_equilibrium(stack, weight, free, tick)
     start = free if rubbing is None else rubbing
     row["coulomb"] = {
         "start": "static" if rubbing is None else "settled",
         "margin": float(neighbour_gaps(stack, start).mean()),
-        **stand(model, weighted(model, weight, FRICTION), contact(), start, seconds, tick),
+        **stand(model, with_friction(model, FRICTION), contact(weight), start, seconds, tick),
     }
     return row
 

@@ -124,7 +124,7 @@ def pair_row(vertices: int) -> dict:
 
     points, triangles = fibonacci_ball(vertices)
     mesh = ff.TriangleMesh(name="ball", vertices=RADIUS * points, triangles=triangles)
-    model, parameters = pair_model([{"type": ff.ShapeType.Mesh, "mesh": 0}] * 2, [mesh], weight=None)
+    model, parameters = pair_model([{"type": ff.ShapeType.Mesh, "mesh": 0}] * 2, [mesh])
     q = np.array(model.default_state().q)
     q[7:10] = [0.3 * RADIUS, 0.2 * RADIUS, 4.0 * RADIUS]
     q = moved_to_gap(model, parameters, q, 2, 0.5 * RANGE)

@@ -45,8 +45,7 @@ def planks(
     """Lets the stack go with neighbours half the range apart."""
     stack = books.Stack(pull_in=pull_in)
     model = stack.model(0.5 * reach, books.FREE)
-    parameters = model.default_parameters()
-    parameters.friction[:] = books.FRICTION
+    parameters = books.with_friction(model, books.FRICTION)
     contact = ff.Polyhedral(range=reach, slip_speed=PLANK_SLIP)
     state = model.default_state()
     start, done, drop, drift, converged = np.array(state.q), 0.0, 0.0, 0.0, True

@@ -17,7 +17,7 @@ import numpy as np
 import farfield as ff
 
 HONOURED = {"moments", "attachment", "kp", "kd", "damping", "armature", "stiffness", "gravity", "friction"}
-NOT_ASKED_FOR = {"weight"}  # of our contact models; MuJoCo has contact of its own
+NOT_ASKED_FOR = {"contact_stiffness"}  # of our contact models; MuJoCo has contact of its own
 LARGEST_TIME_STEP = 0.01  # of MuJoCo's integrator [s]; longer frames are cut into equal parts
 SOLVER_TOLERANCE = 1e-12  # MuJoCo's default is 1e-8
 PAIR_FRICTION = (

@@ -92,7 +92,6 @@ class Neighbourhood:
         left_out = {loss.bodies[k] for k in range(len(loss.bodies)) if k not in chosen}
         model = ff.build_model(without(objective.model.scene, left_out))
         parameters = model.default_parameters()
-        parameters.weight = objective.parameters.weight
         kept = list(chosen)
         part = ReachLoss([loss.bodies[k] for k in kept], loss.targets[kept], loss.radius, when=loss.when)
         return objective.part(model, parameters, part, max_iterations=PLAN_ITERATIONS)

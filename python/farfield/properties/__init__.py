@@ -90,13 +90,17 @@ def _mujoco() -> Subject:
 
 
 MODELS = {
-    "longrange": Row(lambda: Subject(ff.LongRange(blend=[BLEND]).evaluate, law=longrange_law)),
+    "longrange": Row(lambda: Subject(ff.LongRange(blend=[BLEND], weight_in_joules=1.0).evaluate, law=longrange_law)),
     "polyhedral": Row(
-        lambda: Subject(ff.Polyhedral(range=RANGE).evaluate, weight=None, range=RANGE),
+        lambda: Subject(ff.Polyhedral(range=RANGE).evaluate, range=RANGE),
         ("barrier", "smooth", "non_prehensile"),
     ),
-    "ipc": Row(lambda: Subject(ff.Ipc(range=RANGE, scale=[1.0]).evaluate, range=RANGE), ("barrier", "non_prehensile")),
-    "ipc-global": Row(lambda: Subject(ff.IpcGlobal().evaluate), ("barrier", "non_prehensile", "non_vanishing")),
+    "ipc": Row(
+        lambda: Subject(ff.Ipc(range=RANGE, weight_in_joules=1.0).evaluate, range=RANGE), ("barrier", "non_prehensile")
+    ),
+    "ipc-global": Row(
+        lambda: Subject(ff.IpcGlobal(weight_in_joules=1.0).evaluate), ("barrier", "non_prehensile", "non_vanishing")
+    ),
     "mujoco": Row(_mujoco, ("non_prehensile",)),
 }
 

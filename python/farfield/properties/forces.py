@@ -42,7 +42,7 @@ class Line:
     """Two bodies, the second moved along a line."""
 
     def __init__(self, shape: dict, turn: np.ndarray, direction: np.ndarray):
-        self.model, self.parameters = pair_model([shape, shape], [], weight=None)
+        self.model, self.parameters = pair_model([shape, shape], [])
         self.direction = direction
         self.turn = turn
         nearest = ff.closest_points(self.model, self.parameters, self.at(np.array([0.0, 0.0, 1.0])))[0]

@@ -31,7 +31,6 @@ class Subject:
     """A contact model to measure. ``evaluate(model, parameters, q)`` returns energy, wrench and blocks."""
 
     evaluate: Evaluate
-    weight: float | None = 1.0  #: of contact [J]; None: the default of the model
     range: float | None = None  #: beyond it nothing is expected to act [m]; None: acts everywhere
     law: Callable[[float], float] | None = None  #: force far away per J, if the model promises one
     single_term: bool = True  #: two triangles make one term; otherwise two solids stand for it
@@ -40,13 +39,13 @@ class Subject:
     finest: float = 0.0  #: smallest motion that its Hessian resolves [m]
 
     def solids(self, random: np.random.Generator) -> Pair:
-        return solids(random, weight=self.weight, kinds=self.kinds)
+        return solids(random, kinds=self.kinds)
 
     def grounded(self, random: np.random.Generator) -> Pair:
-        return grounded(random, weight=self.weight, kinds=self.kinds)
+        return grounded(random, kinds=self.kinds)
 
     def term(self, random: np.random.Generator) -> Pair:
-        return triangles(random, weight=self.weight) if self.single_term else self.solids(random)
+        return triangles(random) if self.single_term else self.solids(random)
 
     def energy(self, pair: Pair, q: np.ndarray) -> float:
         return float(self.evaluate(pair.model, pair.parameters, q).energy)

@@ -90,10 +90,8 @@ def random_shape(random: np.random.Generator, kinds: tuple[str, ...] = KINDS) ->
     return {"type": ff.ShapeType.Capsule, "size": [random.uniform(0.05, 0.2), random.uniform(0.1, 0.4), 0.0]}
 
 
-def pair_model(
-    shapes: list[dict], meshes: list[ff.TriangleMesh], *, weight: float | None = 1.0
-) -> tuple[ff.Model, ff.Parameters]:
-    """Free bodies of 1 kg, one shape each, above a half-space if there is only one. weight: of contact [J]; None: the default."""
+def pair_model(shapes: list[dict], meshes: list[ff.TriangleMesh]) -> tuple[ff.Model, ff.Parameters]:
+    """Free bodies of 1 kg, one shape each, above a half-space if there is only one."""
     moments = ff.Moments(mass=1.0, first=np.zeros(3), second=0.01 * np.eye(3))
     bodies = [
         ff.Body(
@@ -109,27 +107,24 @@ def pair_model(
         own.append(ff.Shape(name="ground", body=0, type=ff.ShapeType.HalfSpace))
     scene = ff.Scene(gravity=np.zeros(3), bodies=[*ff.Scene().bodies, *bodies], shapes=own, meshes=meshes)
     model = ff.build_model(scene)
-    parameters = model.default_parameters()
-    if weight is not None:
-        parameters.weight = weight
-    return model, parameters
+    return model, model.default_parameters()
 
 
-def solids(random: np.random.Generator, *, weight: float | None = 1.0, kinds: tuple[str, ...] = KINDS) -> Pair:
+def solids(random: np.random.Generator, *, kinds: tuple[str, ...] = KINDS) -> Pair:
     """Two solids."""
-    model, parameters = pair_model([random_shape(random, kinds), random_shape(random, kinds)], [], weight=weight)
+    model, parameters = pair_model([random_shape(random, kinds), random_shape(random, kinds)], [])
     return Pair(model, parameters, 1.5)
 
 
-def grounded(random: np.random.Generator, *, weight: float | None = 1.0, kinds: tuple[str, ...] = KINDS) -> Pair:
+def grounded(random: np.random.Generator, *, kinds: tuple[str, ...] = KINDS) -> Pair:
     """A solid above a half-space."""
-    model, parameters = pair_model([random_shape(random, kinds)], [], weight=weight)
+    model, parameters = pair_model([random_shape(random, kinds)], [])
     return Pair(model, parameters, 0.7, ground=True)
 
 
-def triangles(random: np.random.Generator, *, weight: float | None = 1.0) -> Pair:
+def triangles(random: np.random.Generator) -> Pair:
     """Two bodies of one triangle each."""
     meshes = [triangle(random), triangle(random)]
     shapes = [{"type": ff.ShapeType.Mesh, "mesh": k} for k in range(2)]
     radius = sum(float(np.linalg.norm(mesh.vertices, axis=1).max()) for mesh in meshes)
-    return Pair(*pair_model(shapes, meshes, weight=weight), radius)
+    return Pair(*pair_model(shapes, meshes), radius)

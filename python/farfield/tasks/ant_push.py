@@ -64,7 +64,6 @@ class AntPush(Task):
         target = box + generator.uniform(0.3, 0.5) * np.array([math.cos(course), math.sin(course)])
         model = ff.build_model(scene(self, box, bearing))
         parameters = model.default_parameters()
-        parameters.weight = self.weight
         base = np.tile(model.default_control(), (self.frames, 1))
         shape = (base.shape[1], self.waves)
         phases = generator.uniform(-math.pi, math.pi, shape)
@@ -105,7 +104,8 @@ class AntPush(Task):
 
     def _contact_options(self) -> dict[str, dict]:
         near = {"range": self.range} if self.range > 0 else {}
-        own = {"longrange": {"blend": [self.blend]}, "polyhedral": near, "ipc": near, "ipc-global": {}}
+        far = {"blend": [self.blend], "weight_in_joules": self.weight}
+        own = {"longrange": far, "polyhedral": near, "ipc": near, "ipc-global": {}}
         return {name: {"slip_speed": self.slip_speed, **options} for name, options in own.items()}
 
 

@@ -155,7 +155,6 @@ class Table:
         self.task = task
         self.model = ff.build_model(scene(task))
         self.parameters = self.model.default_parameters()
-        self.parameters.weight = task.weight
         damping = np.full((self.model.num_bodies - 1, 6), task.drag * MASS)
         damping[:, 3:] *= RADIUS**2  # resistance to turning, of the size that drag at the surface would have
         self.parameters.damping = damping.reshape(-1)
@@ -186,7 +185,7 @@ class Table:
     def hidden_shot(self, generator: np.random.Generator, count: int) -> tuple[list[int], np.ndarray]:
         """Bodies that a random shot moves far enough, and where they end."""
         shot = InitialState(self.model, self.state, self.controls, positions=self.cue, velocities=self.cue)
-        contact = ff.LongRange()
+        contact = ff.LongRange(weight_in_joules=self.task.weight)
         for _ in range(100):
             state = shot.decode(self.random_shot(generator)).state
             trajectory = ff.rollout(

@@ -85,8 +85,6 @@ class Clutter(Task):
         """The problem of a scene with a rod and free bodies ``names``, whose free joints have the same names; ``triangles``: of an object."""
         model = ff.build_model(scene)
         parameters = model.default_parameters()
-        # Shares add up to 1; with this factor they add up to as much as the triangle pairs of rod and object would.
-        parameters.weight = self.weight * (BOX * triangles if self.area_weights else 1)
         base = np.tile(model.default_control(), (self.horizon, 1))
         loss = ReachLoss(names, targets, self.plan_radius, when=self.when)
         judge = ReachLoss(names, targets, self.radius)
@@ -176,16 +174,18 @@ class Clutter(Task):
             dt=self.dt,
             tolerance=self.tolerance,
             max_iterations=400,  # ten cubes that jostle may need 250
-            contact_options=self._contact_options(),
+            contact_options=self._contact_options(triangles),
             sample=random_motion,
             markers=markers,
             trails=["rod"],
             probe="rod",
         )
 
-    def _contact_options(self) -> dict[str, dict]:
+    def _contact_options(self, triangles: int) -> dict[str, dict]:
         near = {"range": self.range} if self.range > 0 else {}
-        far = {"blend": [self.blend], "area_weights": self.area_weights}
+        # Shares add up to 1; with this factor they add up to as much as the triangle pairs of rod and object would.
+        weight = self.weight * (BOX * triangles if self.area_weights else 1)
+        far = {"blend": [self.blend], "area_weights": self.area_weights, "weight_in_joules": weight}
         own = {"longrange": far, "polyhedral": near, "ipc": near, "ipc-global": {}}
         return {name: {"slip_speed": self.slip_speed, **options} for name, options in own.items()}
 

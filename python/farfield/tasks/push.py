@@ -48,7 +48,9 @@ class Push(Task):
     radius: float = option(0.05, "the box has to end this near to its target [m]", above=0)
     plan_radius: float = option(0.045, "the loss is zero within this distance [m]", above=0)
     when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
-    weight: float = option(1e-6, "contact weight [J]", above=0)
+    weight: float = option(
+        1e-6, "of the long-range model [J]; the others are as stiff as they are by themselves", above=0
+    )
     friction: float = option(0.0, "Coulomb coefficient of everything; 0: drawn from 0.3 to 0.5", least=0)
     slip_speed: float = option(1e-2, "smoothing of friction [m/s]", above=0)
     blend: float = option(1.0, "blending margin of the long-range model", above=0)
@@ -65,7 +67,6 @@ class Push(Task):
         friction = self.friction if self.friction > 0 else drawn
         model = ff.build_model(scene(heading, friction, self.stiffness))
         parameters = model.default_parameters()
-        parameters.weight = self.weight
         box_place = model.joint_q("box")
         base = np.tile(model.default_control(), (self.horizon, 1))
         height = base[0, 2]
@@ -121,7 +122,8 @@ class Push(Task):
 
     def _contact_options(self) -> dict[str, dict]:
         near = {"range": self.range} if self.range > 0 else {}
-        own = {"longrange": {"blend": [self.blend]}, "polyhedral": near, "ipc": near, "ipc-global": {}}
+        far = {"blend": [self.blend], "weight_in_joules": self.weight}
+        own = {"longrange": far, "polyhedral": near, "ipc": near, "ipc-global": {}}
         return {name: {"slip_speed": self.slip_speed, **options} for name, options in own.items()}
 
 

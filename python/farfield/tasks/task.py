@@ -62,10 +62,7 @@ class Problem:
 
         ``stiffness``: around what the task gives the model, 1 for just that.
         """
-        chosen = {**self.contact_options.get(name, {}), **options}
-        parameters = self.parameters.copy()
-        parameters.weight *= chosen.pop("stiffness", 1.0)
-        return contact_model(name, **chosen), parameters
+        return contact_model(name, **{**self.contact_options.get(name, {}), **options}), self.parameters.copy()
 
 
 class Task(ABC):

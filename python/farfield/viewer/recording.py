@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from farfield.files import load_trajectory
+from farfield._core import load_trajectory
 from farfield.marker import Marker
 from farfield.output import atomic_path
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// @file  The door between contact models and everything else. Contact speaks in rigid bodies, never in joints.
+/// @file  The door between contact models that have an energy and everything else. Contact speaks in rigid bodies, never in joints.
 ///
 /// A model is built once. A step begins at the previous poses and owns what is lagged there; everything else is asked of the step:
 ///     ContactStep& step = model.begin_step(previous, dt, parameters, memory);
@@ -44,15 +44,20 @@ struct ContactLinearization {
     double friction_energy = 0.0;   ///< the part of `energy` that is friction
     std::vector<Vector6d> wrench;   ///< per body: dE/d(v, w)
     std::vector<PairBlock> blocks;  ///< in pair order; pairs that do not interact may be left out
-    std::vector<double> gaps;       ///< per contact pair, as PairBlock::gap, where blocks are left out; else empty
+    std::vector<double> gaps;       ///< per contact pair, as PairBlock::gap
+};
+
+/// Derivatives of a number by what Parameters hold for contact.
+struct ParameterGradient {
+    Eigen::VectorXd friction;  ///< per body
+    double contact_stiffness = 0.0;
+    Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>
+        hull_vertices;  ///< empty: the model does not depend on them
 };
 
 /// Derivatives of phi = sum over bodies of twist . dE/d(v, w), twists held fixed.
-struct ContactGradient {
+struct ContactGradient : ParameterGradient {
     std::vector<Vector6d> previous_wrench;  ///< per body: dphi by the previous pose, in its chart
-    Eigen::VectorXd friction;               ///< per body
-    double weight = 0.0;
-    Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> hull_vertices;
 };
 
 /// What a step will be asked for.
@@ -88,6 +93,9 @@ class ContactPotential {
     /// Begins a step of length `dt` [s] at `previous`, where bodies that rub must not touch. Nothing given is referred to afterwards.
     virtual ContactStep& begin_step(const Poses& previous, double dt, const Parameters& parameters,
                                     ContactMemory& memory, StepMode mode = StepMode::Forward) const = 0;
+
+    /// Per contact pair of surfaces(): the weight of its energy [J] at Parameters::contact_stiffness 1.
+    [[nodiscard]] virtual const std::vector<double>& pair_weights() const = 0;
 
     /// What must not meet, and therefore what a collision filter has to certify. Null: the surfaces of the model the potential was built
     /// for. The same pointer for the same shapes.

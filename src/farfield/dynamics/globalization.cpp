@@ -45,7 +45,7 @@ void follow_central_path(StepSolve& solve) {
     const StepContext path{context.model, heavy, context.contact, context.filter, context.options, context.pool};
     solve.x.q = solve.now.q;
     for (const double factor : kCentralPath) {
-        heavy.weight = factor * context.parameters.weight;
+        heavy.contact_stiffness = factor * context.parameters.contact_stiffness;
         solve.problem.begin(path, solve.now, solve.input, solve.memory);
         solve.x.evaluated = false;
         solve_roughly(solve);

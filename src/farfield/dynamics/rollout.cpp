@@ -115,6 +115,7 @@ class PartialsAdder {
 
 void require_converged(const Trajectory& t, const VjpOptions& options, const char* place) {
     if (!t.model) fail(place, ": empty trajectory");
+    require_contact_model(t, place);
     if (t.converged() || options.allow_unconverged) return;
     const int last = t.num_steps() - 1;
     fail(place, ": the trajectory did not converge (step ", last, ": ", to_string(t.reports.back().status),
@@ -122,6 +123,12 @@ void require_converged(const Trajectory& t, const VjpOptions& options, const cha
 }
 
 }  // namespace
+
+void require_contact_model(const Trajectory& t, const char* place) {
+    if (t.contact.potential || t.contact.description.empty()) return;
+    fail(place, ": the trajectory had contact (", t.contact.description,
+         ") but carries no contact model; expected one, since its derivatives depend on it");
+}
 
 bool Trajectory::converged() const {
     return static_cast<Eigen::Index>(reports.size()) == controls.rows() &&

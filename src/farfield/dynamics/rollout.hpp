@@ -69,6 +69,9 @@ struct Trajectory {
                                                     const std::vector<RolloutInput>& inputs, const StepOptions& options,
                                                     ThreadPool& pool, const ContactSetup& contact = {});
 
+/// Throws when the trajectory had contact but carries no model of it: then it cannot be differentiated.
+void require_contact_model(const Trajectory& trajectory, const char* place);
+
 /// A view of rows owned by the caller.
 using ConstRows = Eigen::Map<const RowMatrix>;
 [[nodiscard]] inline ConstRows view(const RowMatrix& rows) { return {rows.data(), rows.rows(), rows.cols()}; }

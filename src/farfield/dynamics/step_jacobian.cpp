@@ -29,6 +29,7 @@ void set_velocity_rows(const Model& model, double dt, const VectorXd& delta, boo
 
 StepJacobian step_jacobian(const Trajectory& t, int step, const Eigen::VectorXi& parameters, ThreadPool* pool) {
     if (!t.model) fail("step_jacobian: empty trajectory");
+    require_contact_model(t, "step_jacobian");
     if (step < 0 || step >= t.num_steps())
         fail("step_jacobian: step ", step, ", expected 0 to ", t.num_steps() - 1, " of this trajectory");
     const StepStatus status = t.reports[static_cast<std::size_t>(step)].status;

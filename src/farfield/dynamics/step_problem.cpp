@@ -236,7 +236,7 @@ void StepProblem::add_contact_vjp(std::span<Parameters> gradients) {
             wrenches.lambda_force[i] += applied_[i].head<3>();
         }
         gradients[d].friction -= found.friction;
-        gradients[d].weight -= found.weight;
+        gradients[d].contact_stiffness -= found.contact_stiffness;
         if (found.hull_vertices.size() > 0) gradients[d].hull_vertices -= found.hull_vertices;
     }
 }

@@ -27,7 +27,7 @@ TensorFile to_tensors(const Model& model, const Parameters& parameters, const st
 }
 
 LoadedModel from_tensors(const TensorFile& file, const std::string& place) {
-    TensorReader reader(file, place, kFormat, kVersion);
+    TensorReader reader(file, place, kFormat, kVersion, kVersion);
     LoadedModel loaded = read_model(reader);
     reader.finish();
     return loaded;

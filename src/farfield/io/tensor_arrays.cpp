@@ -5,7 +5,8 @@
 
 namespace farfield {
 
-TensorReader::TensorReader(const TensorFile& file, std::string place, const std::string& format, int newest_version)
+TensorReader::TensorReader(const TensorFile& file, std::string place, const std::string& format, int newest_version,
+                           int oldest_version)
     : file_(file), place_(std::move(place)) {
     const auto found = file_.metadata.find("format");
     if (found == file_.metadata.end()) fail_file(place_, ": no format, expected '", format, "' (not a Farfield file?)");
@@ -20,6 +21,10 @@ TensorReader::TensorReader(const TensorFile& file, std::string place, const std:
     if (version > newest_version) {
         fail_file(place_, ": version ", version, ", expected at most ", newest_version,
                   " (written by a newer Farfield)");
+    }
+    if (version < oldest_version) {
+        fail_file(place_, ": version ", version, ", expected at least ", oldest_version,
+                  " (written by an older Farfield, whose numbers meant something else)");
     }
 }
 

@@ -40,7 +40,8 @@ void put(TensorFile& file, const std::string& name, const Array& values) {
 class TensorReader {
  public:
     /// Throws unless the metadata say `format` and a version this library knows.
-    TensorReader(const TensorFile& file, std::string place, const std::string& format, int newest_version);
+    TensorReader(const TensorFile& file, std::string place, const std::string& format, int newest_version,
+                 int oldest_version = 1);
 
     [[nodiscard]] const std::string& place() const { return place_; }
     [[nodiscard]] const std::string& text(const std::string& key);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "farfield/io/atomic_file.hpp"
+#include "farfield/io/contact_json.hpp"
 #include "farfield/io/model_file.hpp"
 
 namespace farfield {
@@ -12,7 +13,8 @@ namespace {
 
 constexpr const char* kTrajectoryFormat = "farfield.trajectory";
 constexpr const char* kStateFormat = "farfield.state";
-constexpr int kVersion = 3;  // 2: detours; 3: scenes may state a time step, reports count calls of contact
+constexpr int kVersion = 4;  // 2: detours; 3: time steps of scenes, calls of contact; 4: contact stiffness, models of contact built again
+constexpr int kStateVersion = 3;
 
 using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 
@@ -156,6 +158,8 @@ TensorFile to_tensors(const Trajectory& t, const std::string& place) {
     validate_trajectory(t);
     if (t.contact.potential && t.contact.description.empty())
         fail("save_trajectory: no contact description, expected one: the trajectory has contact");
+    if (!t.contact.description.empty())
+        static_cast<void>(contact_from_json(t.contact.description, "save_trajectory: contact"));
     TensorFile file;
     set_format(file, kTrajectoryFormat, kVersion);
     put(file, *t.model, place);
@@ -171,7 +175,7 @@ TensorFile to_tensors(const Trajectory& t, const std::string& place) {
 }
 
 Trajectory from_tensors(const TensorFile& file, const std::string& place) {
-    TensorReader reader(file, place, kTrajectoryFormat, kVersion);
+    TensorReader reader(file, place, kTrajectoryFormat, kVersion, kVersion);
     Trajectory t;
     LoadedModel model = read_model(reader);
     t.model = std::move(model.model);
@@ -185,10 +189,13 @@ Trajectory from_tensors(const TensorFile& file, const std::string& place) {
     read_columns(reader, options, [](auto& item, auto&& visit) { visit_options(item, visit); });
     if (options.size() != 1) fail_file(place, ": options have ", options.size(), " entries, expected 1");
     t.options = options.front();
-    t.contact.description = reader.text("contact");
+    const std::string contact = reader.text("contact");
     reader.finish();
     return checked_contents(place, [&] {
         validate_trajectory(t);
+        t.contact.description = contact;
+        const auto options = contact.empty() ? std::nullopt : contact_from_json(contact, place);
+        if (options) t.contact = make_contact_setup(*t.model, contact::make_contact(*t.model, *options), contact);
         return std::move(t);
     });
 }
@@ -214,7 +221,7 @@ Trajectory trajectory_from_bytes(std::string_view bytes) {
 
 void save_state(const std::filesystem::path& path, const State& state) {
     TensorFile file;
-    set_format(file, kStateFormat, kVersion);
+    set_format(file, kStateFormat, kStateVersion);
     put(file, "q", state.q);
     put(file, "v", state.v);
     write_tensor_file(path, file);
@@ -222,7 +229,7 @@ void save_state(const std::filesystem::path& path, const State& state) {
 
 State load_state(const std::filesystem::path& path) {
     const TensorFile file = read_tensor_file(path);
-    TensorReader reader(file, file_place(path), kStateFormat, kVersion);
+    TensorReader reader(file, file_place(path), kStateFormat, kStateVersion);
     State state;
     reader.read("q", state.q);
     reader.read("v", state.v);

@@ -3,7 +3,7 @@
 /// @file  Trajectories and states in files, without loss.
 ///
 /// A trajectory file ("format" = "farfield.trajectory") holds its model and parameters as a model file does, the tensors
-/// "q", "v", "controls", "script", "report.<field>" (one entry per step) and "options.<field>", and the text "contact".
+/// "q", "v", "controls", "script", "report.<field>" (one entry per step) and "options.<field>", and the text "contact" (contact_json.hpp; empty without contact).
 /// A state file ("farfield.state") holds "q" and "v". Anything wrong with a file is a FileError that names it.
 #include <filesystem>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace farfield {
 
-/// A trajectory with contact needs contact.description, from which the caller can build the rest again: it is all that is kept of it.
+/// A trajectory with contact needs the contact.description that contact_to_json writes: loading builds the contact model from it again.
 /// Throws std::invalid_argument when the trajectory's arrays do not fit each other.
 void save_trajectory(const std::filesystem::path& path, const Trajectory& trajectory);
 [[nodiscard]] Trajectory load_trajectory(const std::filesystem::path& path);

@@ -22,10 +22,9 @@ struct CollisionBody {
     bool moves = true;                   ///< false: no degree of freedom of its own or above it
 };
 
-/// Bodies a < b that may meet; `friction_body` (a or b) is the one whose coefficient acts (the larger when built).
+/// Bodies a < b that may meet.
 struct ContactPair {
     int a = 0, b = 0;
-    int friction_body = 0;
 };
 
 struct CollisionGeometry {

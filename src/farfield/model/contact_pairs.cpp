@@ -116,8 +116,7 @@ ContactPairs find_contact_pairs(const Model& model) {
             warn("overlap in the reference pose near (", x->transpose(),
                  "): a rollout with contact cannot start there; exclude the pair if they belong together");
         }
-        const Eigen::VectorXd& friction = model.default_parameters().friction;
-        result.pairs.push_back(ContactPair{.a = ia, .b = ib, .friction_body = friction[ia] >= friction[ib] ? ia : ib});
+        result.pairs.push_back({ia, ib});
     };
     for (std::size_t a = 0; a < bodies.size(); ++a) {
         for (std::size_t b = a + 1; b < bodies.size(); ++b) consider(a, b);

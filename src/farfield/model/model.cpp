@@ -75,7 +75,8 @@ void validate(const Model& model, const Parameters& p, const char* place) {
         if constexpr (!std::is_same_v<Value, double>)
             check(value, array_rows<Value>(model, field.rows), place, field.name);
     });
-    if (!(p.weight > 0.0) || !std::isfinite(p.weight)) fail(place, ": weight ", p.weight, ", expected > 0 [J]");
+    if (!(p.contact_stiffness > 0.0) || !std::isfinite(p.contact_stiffness))
+        fail(place, ": contact_stiffness ", p.contact_stiffness, ", expected > 0");
     for (Eigen::Index i = 0; i < p.friction.size(); ++i) {
         if (p.friction[i] < 0.0) fail(place, ": friction[", i, "] = ", p.friction[i], ", expected >= 0");
     }

@@ -443,7 +443,7 @@ void ModelBuilder::set_parameters() {
     Parameters& p = model.default_parameters_;
     p = zero_parameters(model);
     p.gravity = scene_.gravity;
-    p.weight = 1e-7;
+    p.contact_stiffness = 1.0;
     p.friction.setZero();
     for (int i = 1; i < model.num_bodies(); ++i) {
         const Body& body = scene_.bodies[static_cast<std::size_t>(i)];

@@ -3,7 +3,7 @@
 /// @file  The flat vector of Parameters, entry by entry: names, and indices of the fields, rows and entries one asks for.
 ///
 /// Names: "friction[box]", "moments[box].mass", "damping[knee]", "damping[ball.2]" (third degree of freedom of a joint),
-/// "hull_vertices[box:17].x" (row 17 of hull_vertices, which belongs to body "box"), "gravity.z", "weight".
+/// "hull_vertices[box:17].x" (row 17 of hull_vertices, which belongs to body "box"), "gravity.z", "contact_stiffness".
 #include <Eigen/Dense>
 #include <string>
 #include <vector>

@@ -21,7 +21,7 @@ struct Parameters {
     Eigen::VectorXd damping, armature, stiffness;
     Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
     Eigen::VectorXd friction;
-    double weight = 1e-7;
+    double contact_stiffness = 1.0;
     Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> hull_vertices;  ///< all hulls stacked, body frames
 };
 
@@ -68,7 +68,9 @@ inline constexpr std::tuple kParameterFields{
     ParameterField{"friction", "1", RowOf::Body, kOneNumber,
                    "Coulomb coefficient per body, shape (num_bodies,); a pair uses the larger one of the built model.",
                    &Parameters::friction},
-    ParameterField{"weight", "J", RowOf::Scene, kOneNumber, "Contact weight [J].", &Parameters::weight},
+    ParameterField{"contact_stiffness", "1", RowOf::Scene, kOneNumber,
+                   "Factor of the weights [J] of all contact pairs, see ContactModel.pair_weights.",
+                   &Parameters::contact_stiffness},
     ParameterField{"hull_vertices", "m", RowOf::HullVertex, std::span<const char* const>(kAxisNames),
                    "Local vertices of convex hulls, stacked, shape (n, 3) [m].", &Parameters::hull_vertices},
 };

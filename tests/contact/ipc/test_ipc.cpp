@@ -7,6 +7,7 @@
 
 #include "contact/longrange/random_scene.hpp"
 #include "farfield/contact/ipc/automatic.hpp"
+#include "farfield/contact/ipc/closest.hpp"
 #include "farfield/contact/ipc/ipc.hpp"
 #include "farfield/geometry/distance.hpp"
 #include "support/derivative_check.hpp"
@@ -50,7 +51,7 @@ struct Worst {
 void check_all(const Ipc& model, const Poses& poses, double scale, Random& random, Worst& worst) {
     const auto bodies = static_cast<Eigen::Index>(poses.size());
     Parameters parameters;
-    parameters.weight = 1e-3;
+    parameters.contact_stiffness = 1e-3;
     parameters.friction = VectorXd::Constant(bodies, 0.4);
     const auto memory = model.make_memory();
     const LadderOptions ladder{.scale = scale, .floor = 1e-14};
@@ -249,7 +250,7 @@ TEST_CASE("ipc: the list of candidates changes no bit, wherever it was made") {
     Random random(75);
     int in_contact = 0;
     for (int round = 0; round < 20; ++round) {
-        const Scene scene = random_scene(random, false, 0.1);
+        const testing::Scene scene = random_scene(random, false, 0.1);
         const Ipc model(scene.geometry, {.range = 0.15});
         const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
         const auto warm = model.make_memory();
@@ -277,7 +278,7 @@ TEST_CASE("ipc: the broad phase misses nothing") {
     Random random(76);
     int terms = 0;
     for (int round = 0; round < 20; ++round) {
-        const Scene scene = random_scene(random, false, 0.1);
+        const testing::Scene scene = random_scene(random, false, 0.1);
         const double range = 0.2;
         const Ipc model(scene.geometry, {.range = range});
         const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
@@ -331,34 +332,35 @@ TEST_CASE("ipc: the broad phase misses nothing") {
     CHECK(terms > 1000);
 }
 
-TEST_CASE("ipc: automatic range and scale") {
+TEST_CASE("ipc: automatic range and weights") {
     CollisionGeometry geometry = make_geometry({make_box({0.5, 0.5, 0.5}), make_box({0.5, 0.5, 0.5})}, true);
     Poses poses(3);
     poses[2].position = {3.0, 0.0, 0.0};
     const double range = contact::ipc::automatic_range(geometry, poses);
     CHECK(range == doctest::Approx(1e-2 * std::sqrt(18.0)));
-    Parameters parameters = make_parameters(geometry, Parameters{}.weight, 0.0);
+    Parameters parameters = make_parameters(geometry, 1.0, 0.0);
     parameters.gravity = {0.0, 0.0, -9.81};
     parameters.moments.setZero(3, 10);
     parameters.moments(1, 0) = 2.0;
     parameters.moments(2, 0) = 5.0;
-    const std::vector<double> scale = contact::ipc::automatic_scale(geometry, parameters, range);
+    const std::vector<double> weights = contact::ipc::automatic_weights(geometry, parameters, Form::Clamped, range);
     // pairs (0, 1), (0, 2), (1, 2): four corners at half the range carry 2, 5 and 2 kg
-    CHECK(scale[1] == doctest::Approx(2.5 * scale[0]));
-    CHECK(scale[2] == doctest::Approx(scale[0]));
-    const Ipc model(geometry, {.range = range, .scale = scale});
+    CHECK(weights[1] == doctest::Approx(2.5 * weights[0]));
+    CHECK(weights[2] == doctest::Approx(weights[0]));
+    const Ipc model(geometry, {.weight_in_joules = weights[0], .range = range});
     poses[1].position = {0.0, 0.0, 0.5 + 0.5 * range};
     poses[2].position = {3.0, 0.0, 0.5 + 0.5 * range};
     const ContactLinearization d = evaluate(model, poses, parameters);
     CHECK(d.wrench[1].z() == doctest::Approx(-2.0 * 9.81));
-    CHECK(d.wrench[2].z() == doctest::Approx(-5.0 * 9.81));
+    CHECK(d.wrench[2].z() == doctest::Approx(-2.0 * 9.81));
 }
 
-TEST_CASE("ipc: the global form refuses more than 2,000 triangles, and bad scales are named") {
+TEST_CASE("ipc: the global form refuses more than 2,000 triangles, and bad options are named") {
     const CollisionGeometry geometry = make_geometry({make_sphere(0.1, 3), make_sphere(0.1, 3)}, false);
     CHECK_THROWS_WITH_AS(Ipc(geometry, {.form = Form::Global}), doctest::Contains("expected at most 2000"),
                          std::invalid_argument);
-    CHECK_THROWS_WITH_AS(Ipc(geometry, {.scale = {1.0, 2.0, 3.0}}), doctest::Contains("scale has 3 entries"),
+    CHECK_THROWS_WITH_AS(Ipc(geometry, {.weight_in_joules = 0.0, .range = 1.0}), doctest::Contains("weight_in_joules"),
                          std::invalid_argument);
+    CHECK_THROWS_WITH_AS(Ipc(geometry, IpcOptions{}), doctest::Contains("no range"), std::invalid_argument);
     CHECK_THROWS_WITH_AS(Ipc(geometry, {.range = -1.0}), doctest::Contains("range"), std::invalid_argument);
 }

@@ -9,7 +9,6 @@
 using namespace farfield;
 using namespace farfield::testing;
 using contact::ContactLinearization;
-using contact::longrange::BruteForce;
 using contact::longrange::LongRange;
 using contact::longrange::LongRangeOptions;
 
@@ -27,7 +26,7 @@ Vector6d at_origin(const Vector6d& wrench, const Pose& pose) {
 TEST_CASE("long range: a rigid motion of everything changes nothing but the axes") {
     Random random(31);
     for (int round = 0; round < 20; ++round) {
-        const Scene scene = random_scene(random, false);
+        const testing::Scene scene = random_scene(random, false);
         const LongRange model(scene.geometry, {});
         const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
         const Pose motion{random_rotation(random), 10.0 * normal_vector(random, 3)};
@@ -51,7 +50,7 @@ TEST_CASE("long range: a rigid motion of everything changes nothing but the axes
 TEST_CASE("long range: forces and torques balance, with and without the ground") {
     Random random(32);
     for (int round = 0; round < 40; ++round) {
-        const Scene scene = random_scene(random, round % 2 == 0);
+        const testing::Scene scene = random_scene(random, round % 2 == 0);
         const LongRange model(scene.geometry, {});
         const ContactLinearization d = evaluate(model, scene.poses, make_parameters(scene.geometry, 1.0, 0.0));
         Vector6d total = Vector6d::Zero();
@@ -68,7 +67,7 @@ TEST_CASE("long range: forces and torques balance, with and without the ground")
 TEST_CASE("long range: exchanging the bodies exchanges the blocks") {
     Random random(33);
     for (int round = 0; round < 20; ++round) {
-        const Scene scene = random_scene(random, false);
+        const testing::Scene scene = random_scene(random, false);
         CollisionGeometry swapped = scene.geometry;
         std::swap(swapped.bodies[1], swapped.bodies[2]);
         Poses poses = scene.poses;
@@ -125,7 +124,7 @@ TEST_CASE("long range: the same bits for 1, 2 and 4 threads, friction and vjp in
 
 TEST_CASE("long range: saved memory gives the same bits, and other evaluations only change the last digits") {
     Random random(35);
-    const Scene scene = random_scene(random, true, 0.1);
+    const testing::Scene scene = random_scene(random, true, 0.1);
     const LongRange model(scene.geometry, {});
     const Parameters parameters = make_parameters(scene.geometry, 1e-3, 0.5);
     const auto memory = model.make_memory(), copy = model.make_memory();
@@ -154,7 +153,7 @@ TEST_CASE("long range: friction of two bodies in the air conserves momentum") {
     Random random(36);
     int rubbing = 0;
     for (int round = 0; round < 20; ++round) {
-        const Scene scene = random_scene(random, false, 0.1);
+        const testing::Scene scene = random_scene(random, false, 0.1);
         const LongRange model(scene.geometry, {});
         const Parameters with = make_parameters(scene.geometry, 1e-3, 0.5),
                          without = make_parameters(scene.geometry, 1e-3, 0.0);
@@ -181,7 +180,7 @@ TEST_CASE("long range: friction of two bodies in the air conserves momentum") {
 
 TEST_CASE("long range: mistakes are refused by name") {
     Random random(37);
-    const Scene scene = random_scene(random, true);
+    const testing::Scene scene = random_scene(random, true);
     LongRangeOptions options;
     options.blend = {0.5, 0.5};
     CHECK_THROWS_AS(LongRange(scene.geometry, options), std::invalid_argument);
@@ -198,6 +197,6 @@ TEST_CASE("long range: mistakes are refused by name") {
     touching[2] = touching[1];
     CHECK_THROWS_WITH_AS(model.begin_step(touching, 0.01, parameters, *memory),
                          doctest::Contains("bodies 'body1' and 'body2' touch"), std::invalid_argument);
-    parameters.weight = 0.0;
+    parameters.contact_stiffness = 0.0;
     CHECK_THROWS_AS(model.begin_step(scene.poses, 0.01, parameters, *memory), std::invalid_argument);
 }

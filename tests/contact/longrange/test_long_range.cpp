@@ -23,7 +23,7 @@ struct Worst {
 void check_derivatives(const LongRange& model, const Poses& poses, double scale, Random& random, Worst& worst) {
     const auto size = 6 * static_cast<Eigen::Index>(poses.size());
     Parameters parameters;
-    parameters.weight = 1e-3;
+    parameters.contact_stiffness = 1e-3;
     parameters.friction = Eigen::VectorXd::Zero(size / 6);
     const auto memory = model.make_memory();
     contact::ContactStep& step = frictionless(model, poses, parameters, *memory);
@@ -53,8 +53,9 @@ void check_vjp(const LongRange& model, const Poses& start, double coefficient, d
                Worst& worst) {
     const auto count = static_cast<Eigen::Index>(start.size());
     Parameters parameters;
-    parameters.weight = 1e-3;
-    parameters.friction = Eigen::VectorXd::Constant(count, coefficient);
+    parameters.contact_stiffness = 1e-3;
+    // different ones: the larger of two equal coefficients has no derivative
+    parameters.friction = Eigen::VectorXd::LinSpaced(count, coefficient, 1.2 * coefficient);
     const auto memory = model.make_memory();
     const double dt = 0.01;
     const Poses poses = moved(start, 1e-3 * normal_vector(random, 6 * count));
@@ -73,12 +74,12 @@ void check_vjp(const LongRange& model, const Poses& start, double coefficient, d
         return sum;
     };
     Eigen::VectorXd by_parameter(count + 1);
-    by_parameter << gradient.friction, gradient.weight * parameters.weight;
+    by_parameter << gradient.friction, gradient.contact_stiffness * parameters.contact_stiffness;
     const DerivativeReport parameter = check_tangent_gradient(
         [&](const Eigen::VectorXd& values) {
             Parameters p = parameters;
             p.friction += values.head(count);
-            p.weight *= 1.0 + values[count];
+            p.contact_stiffness *= 1.0 + values[count];
             return phi(start, p);
         },
         by_parameter, {.floor = 1e-14}, random);
@@ -111,7 +112,7 @@ TEST_CASE("long range: gradient and Hessian agree with differences, with and wit
     Random random(11);
     Worst worst;
     for (int round = 0; round < 40; ++round) {
-        const Scene scene = random_scene(random, round % 2 == 0);
+        const testing::Scene scene = random_scene(random, round % 2 == 0);
         check_derivatives(LongRange(scene.geometry, varied_options(round)), scene.poses, std::min(scene.scale, 0.1),
                           random, worst);
     }
@@ -122,7 +123,7 @@ TEST_CASE("long range: vjp agrees with differences") {
     Random random(12);
     Worst worst;
     for (int round = 0; round < 30; ++round) {
-        const Scene scene = random_scene(random, round % 2 == 0, 0.3);
+        const testing::Scene scene = random_scene(random, round % 2 == 0, 0.3);
         check_vjp(LongRange(scene.geometry, varied_options(round)), scene.poses, 0.5, std::min(scene.scale, 0.1),
                   random, worst);
     }
@@ -134,11 +135,11 @@ TEST_CASE("long range: without friction nothing is lagged, and the vjp still tel
     Random random(14);
     Worst worst;
     for (int round = 0; round < 10; ++round) {
-        const Scene scene = random_scene(random, round % 2 == 0, 0.3);
+        const testing::Scene scene = random_scene(random, round % 2 == 0, 0.3);
         const LongRange model(scene.geometry, varied_options(round));
         check_vjp(model, scene.poses, 0.0, std::min(scene.scale, 0.1), random, worst);
         Parameters parameters;
-        parameters.weight = 1e-3;
+        parameters.contact_stiffness = 1e-3;
         parameters.friction = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(scene.poses.size()));
         const auto begun = model.make_memory(), resting = model.make_memory();
         ContactLinearization moving, still;
@@ -154,11 +155,11 @@ TEST_CASE("long range: the vjp does not depend on what the memory held before") 
     Random random(13);
     double worst = 0.0;
     for (int round = 0; round < 20; ++round) {
-        const Scene scene = random_scene(random, round % 2 == 0, 0.3);
+        const testing::Scene scene = random_scene(random, round % 2 == 0, 0.3);
         const LongRange model(scene.geometry, varied_options(round));
         const auto count = static_cast<Eigen::Index>(scene.poses.size());
         Parameters parameters;
-        parameters.weight = 1e-3;
+        parameters.contact_stiffness = 1e-3;
         parameters.friction = Eigen::VectorXd::Constant(count, round % 3 == 0 ? 0.0 : 0.5);
         const auto memory = model.make_memory();
         contact::Twists twists(scene.poses.size());
@@ -179,7 +180,7 @@ TEST_CASE("long range: the vjp does not depend on what the memory held before") 
             const Eigen::VectorXd x = stacked(kept.previous_wrench), y = stacked(fresh.previous_wrench);
             worst = std::max(worst, (x - y).norm() / std::max(y.norm(), 1e-12 * stacked(d.wrench).norm()));
             CHECK((kept.friction - fresh.friction).norm() <= 1e-8 * fresh.friction.norm());
-            CHECK(kept.weight == doctest::Approx(fresh.weight).epsilon(1e-10));
+            CHECK(kept.contact_stiffness == doctest::Approx(fresh.contact_stiffness).epsilon(1e-10));
             start = end;
         }
     }

@@ -11,7 +11,6 @@
 using namespace farfield;
 using namespace farfield::testing;
 using contact::ContactLinearization;
-using contact::longrange::BruteForce;
 using contact::longrange::LongRange;
 using contact::longrange::LongRangeOptions;
 using Eigen::Vector3d;
@@ -33,14 +32,16 @@ TEST_CASE("long range: equals brute force when all nodes are inside d1") {
         LongRangeOptions options;
         options.area_weights = area;
         const ContactLinearization tree = evaluate(LongRange(geometry, options), poses, parameters);
-        const ContactLinearization brute = evaluate(BruteForce(geometry, options), poses, parameters);
+        LongRangeOptions all = options;
+        all.brute_force = true;
+        const ContactLinearization brute = evaluate(LongRange(geometry, all), poses, parameters);
         CHECK(tree.energy == brute.energy);
         CHECK(tree.wrench[1] == brute.wrench[1]);
         CHECK(tree.blocks[0].hessian == brute.blocks[0].hessian);
         // further away the two differ
         poses[2].position.z() = 3.0;
         CHECK(evaluate(LongRange(geometry, options), poses, parameters).energy !=
-              evaluate(BruteForce(geometry, options), poses, parameters).energy);
+              evaluate(LongRange(geometry, all), poses, parameters).energy);
         poses[2].position.z() = 0.05;
     }
 }
@@ -81,7 +82,7 @@ TEST_CASE("long range: barrier, energy times gap stays bounded and touching is i
 TEST_CASE("long range: the reported gap is a lower bound of the distance") {
     Random random(41);
     for (int round = 0; round < 60; ++round) {
-        const Scene scene = random_scene(random, true);
+        const testing::Scene scene = random_scene(random, true);
         const ContactLinearization d =
             evaluate(LongRange(scene.geometry, {}), scene.poses, make_parameters(scene.geometry, 1.0, 0.0));
         // vertex samples of both meshes bound the distance from above
@@ -166,14 +167,14 @@ TEST_CASE("long range: finer sums never fall below the centred form, so blending
     double smallest = std::numeric_limits<double>::infinity();
     int bands = 0;
     for (int round = 0; round < 60; ++round) {
-        const Scene scene = random_scene(random, false);
+        const testing::Scene scene = random_scene(random, false);
         for (const bool area : {false, true}) {
             contact::longrange::PotentialForm form;
             form.area_weights = area;
             form.far_value = round % 2 == 0 ? 0.0 : 12.0;
             const double eps = std::pow(10.0, uniform(random, -1.0, 0.3));
-            const auto a = contact::longrange::make_shape(scene.geometry.bodies[1], eps, 1.0);
-            const auto b = contact::longrange::make_shape(scene.geometry.bodies[2], eps, 1.0);
+            const auto a = contact::longrange::make_shape(scene.geometry.bodies[1].mesh, eps, 1.0);
+            const auto b = contact::longrange::make_shape(scene.geometry.bodies[2].mesh, eps, 1.0);
             contact::longrange::RotatedShape rotated_a, rotated_b;
             rotated_a.update(a, scene.poses[1].rotation);
             rotated_b.update(b, scene.poses[2].rotation);
@@ -198,7 +199,7 @@ TEST_CASE("long range: finer sums never fall below the centred form, so blending
 
 TEST_CASE("long range: far from the world's origin nothing changes") {
     Random random(44);
-    const Scene scene = random_scene(random, false, 0.01);
+    const testing::Scene scene = random_scene(random, false, 0.01);
     const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
     const LongRange model(scene.geometry, {});
     const double here = evaluate(model, scene.poses, parameters).energy;

@@ -75,7 +75,9 @@ void check_derivatives(const Polyhedral& model, const HullScene& scene, Random& 
 void check_vjp(const Polyhedral& model, const HullScene& scene, Random& random, Worst& worst) {
     const auto count = static_cast<Eigen::Index>(scene.poses.size());
     Parameters parameters = scene.model->default_parameters();
-    parameters.friction.setConstant(0.5);
+    set_friction(model.pairs(), 0.5, parameters);
+    for (const ContactPair& pair : model.pairs())  // different ones: the larger of two equal has no derivative
+        parameters.friction[pair.b] = 0.5 + 0.05 * pair.b;
     const auto memory = model.make_memory();
     const double dt = 0.01;
     const Poses &start = scene.poses, poses = moved(start, 0.02 * scene.gap * normal_vector(random, 6 * count));
@@ -96,12 +98,14 @@ void check_vjp(const Polyhedral& model, const HullScene& scene, Random& random, 
         return sum;
     };
     Eigen::VectorXd by_parameter(count + 1);
-    by_parameter << gradient.friction, gradient.weight * parameters.weight;
+    Eigen::VectorXd rubs = Eigen::VectorXd::Zero(count);  // a body in no pair has no coefficient to change
+    for (const ContactPair& pair : model.pairs()) rubs[pair.a] = rubs[pair.b] = 1.0;
+    by_parameter << gradient.friction, gradient.contact_stiffness * parameters.contact_stiffness;
     const DerivativeReport parameter = check_tangent_gradient(
         [&](const Eigen::VectorXd& values) {
             Parameters p = parameters;
-            p.friction += values.head(count);
-            p.weight *= 1.0 + values[count];
+            p.friction += values.head(count).cwiseProduct(rubs);
+            p.contact_stiffness *= 1.0 + values[count];
             return phi(start, p);
         },
         by_parameter, {.floor = 1e-14}, random);

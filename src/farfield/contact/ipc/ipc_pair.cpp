@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "farfield/base/error.hpp"
 #include "farfield/contact/ipc/ipc.hpp"
-#include "farfield/contact/ipc/placed.hpp"
+#include "farfield/contact/ipc/pair_view.hpp"
+#include "farfield/contact/ipc/term.hpp"
 
 namespace farfield::contact::ipc {
 
@@ -47,11 +47,6 @@ Mollifier turned(const Matrix3d& rotation, const Mollifier& mollifier) {
     return out;
 }
 
-void add_force(const Vector3d& force, const Vector3d& arm, Vector6d& wrench) {
-    wrench.head<3>() += force;
-    wrench.tail<3>() += arm.cross(force);
-}
-
 /// Of two features; `closest` in world axes.
 LaggedContact lagged(const Closest& closest, const Mollifier& mollifier, const BarrierTaylor& barrier) {
     return {closest.a, closest.b, (closest.a - closest.b) / std::sqrt(closest.squared),
@@ -60,7 +55,7 @@ LaggedContact lagged(const Closest& closest, const Mollifier& mollifier, const B
 
 void pull_back_contact(const Closest& closest, const Mollifier& mollifier, const BarrierTaylor& barrier,
                        const SlipAdjoint& slip, const Vector3d& origin_a, const Vector3d& origin_b,
-                       MotionAdjoint& previous) {
+                       StartAdjoint& start) {
     const double distance = std::sqrt(closest.squared);
     const Vector3d normal = (closest.a - closest.b) / distance;
     const Vector3d by_r = (slip.normal - normal.dot(slip.normal) * normal) / distance;
@@ -69,124 +64,138 @@ void pull_back_contact(const Closest& closest, const Mollifier& mollifier, const
     adjoint.b = slip.b - by_r;
     adjoint.squared = -mollifier.value * slip.load * (barrier.first / distance + 2.0 * distance * barrier.second);
     adjoint.mollifier = -2.0 * distance * barrier.first * slip.load;
-    pull_back(closest, mollifier, adjoint, origin_a, origin_b, previous);
+    pull_back(closest, mollifier, adjoint, origin_a, origin_b, start);
 }
 
 }  // namespace
 
-void Ipc::refuse_touching(const Placed& p) const {
-    const Vector3d place = 0.5 * (p.pose_a->position + p.pose_b->position + p.placed_a->center + p.placed_b->center);
-    fail("bodies '", names_[at(p.a)], "' and '", names_[at(p.b)], "' touch or cross at the start of a step, near (",
-         place.x(), ", ", place.y(), ", ", place.z(), ") [m]");
+Slip Ipc::slip(int index, const Memory& memory) const {
+    const PairView start(pair(index), shapes_, memory.start, memory.previous);
+    return {body_motion(*start.pose_a, memory.poses[at(start.a)], start.origin_a),
+            body_motion(*start.pose_b, memory.poses[at(start.b)], start.origin_b), slip_speed_ * memory.dt};
 }
 
-void Ipc::pair_energy(const Placed& p, const Slip* slip, Memory& memory, PairResult& result) const {
-    result = {};
-    PairMemory& own = memory.pairs[at(p.pair)];
-    for_each_half_space(p, [&](const Facing& facing) {
-        const auto add = [&](const Vector3d&, double z) { result.energy += barrier_.value(z * z); };
-        result.finite = result.finite && for_each_height(facing, add).finite;
-    });
+void Ipc::refuse(int index, const PairView& p) const {
+    const Vector3d where = 0.5 * (p.pose_a->position + p.pose_b->position + p.world_a->center + p.world_b->center);
+    refuse_touching(index, &where);
+}
+
+void Ipc::lag(int index, PairwiseMemory& step) const {
+    auto& memory = static_cast<Memory&>(step);
+    PairMemory& cache = memory.pairs[at(index)];
+    const PairView p(pair(index), shapes_, memory.start, memory.previous);
+    for (const HalfSpaceSide& half_space : half_space_sides(index)) {
+        const SideView side(half_space, p);
+        const Vector3d shift = (side.surface_first ? p.origin_a : p.origin_b) - side.origin_mesh;
+        const auto add = [&](const Vector3d& local, double z) {
+            const Vector3d x = side.world->rotation * local + shift, foot = x - z * side.normal;
+            const double load = -2.0 * z * barrier_.taylor(z * z).first;
+            cache.friction.push_back({side.surface_first ? x : foot, side.surface_first ? foot : x, side.normal, load});
+        };
+        if (!for_each_height(side, add).finite) refuse(index, p);
+    }
+    if (!p.meshes()) return;
+    const auto add = [&](const Closest& closest, const Mollifier& mollifier) {
+        cache.friction.push_back(
+            lagged(turned(p.world_a->rotation, closest), mollifier, barrier_.taylor(closest.squared)));
+    };
+    if (!for_each_term(p, cache, add).finite) refuse(index, p);
+}
+
+void Ipc::pair_energy(int index, PairwiseMemory& step, PairResult& result) const {
+    auto& memory = static_cast<Memory&>(step);
+    PairMemory& cache = memory.pairs[at(index)];
+    const PairView p(pair(index), shapes_, memory.now, memory.poses);
+    double energy = 0.0, friction = 0.0;
+    for (const HalfSpaceSide& side : half_space_sides(index)) {
+        const auto add = [&](const Vector3d&, double z) { energy += barrier_.value(z * z); };
+        result.finite = result.finite && for_each_height(SideView(side, p), add).finite;
+    }
     if (p.meshes() && result.finite) {
         const auto add = [&](const Closest& closest, const Mollifier& mollifier) {
-            result.energy += mollifier.value * barrier_.value(closest.squared);
+            energy += mollifier.value * barrier_.value(closest.squared);
         };
-        result.finite = for_each_term(p, own, add).finite;
+        result.finite = for_each_term(p, cache, add).finite;
     }
-    if (!slip || !result.finite) return;
-    for (const LaggedContact& contact : own.friction) result.friction += slip_energy(contact, *slip);
+    if (!result.finite) return;
+    const double coefficient = memory.coefficients[at(index)];
+    if (coefficient != 0.0 && !cache.friction.empty()) {
+        const Slip moved = slip(index, memory);
+        for (const LaggedContact& contact : cache.friction) friction += slip_energy(contact, moved);
+    }
+    result.energy = memory.weights[at(index)] * (energy + coefficient * friction);
 }
 
-void Ipc::pair_derivatives(const Placed& p, double weight, double coefficient, const Slip* slip, Memory& memory,
-                           PairResult& result, PairBlock& block) const {
-    result = {};
-    block.a = p.a;
-    block.b = p.b;
-    block.hessian.setZero();
-    block.gap = std::numeric_limits<double>::infinity();
-    PairMemory& own = memory.pairs[at(p.pair)];
-    Vector12d gradient = Vector12d::Zero();
-    for_each_half_space(p, [&](const Facing& facing) {
-        RelativeSum sum;
-        const Nearest seen = for_each_height(
-            facing, [&](const Vector3d& x, double z) { add_height(barrier_, facing.local_normal, x, z, sum); });
+void Ipc::pair_linearize(int index, PairwiseMemory& step, PairResult& result, PairBlock& block) const {
+    auto& memory = static_cast<Memory&>(step);
+    PairMemory& cache = memory.pairs[at(index)];
+    const PairView p(pair(index), shapes_, memory.now, memory.poses);
+    const double weight = memory.weights[at(index)], coefficient = memory.coefficients[at(index)];
+    double energy = 0.0;
+    const auto add = [&](const Nearest& seen, RelativeSum& sum, const Matrix3d& rotation, const Vector3d& s_a,
+                         const Vector3d& s_b, bool same_order) {
         result.finite = result.finite && seen.finite;
         block.gap = std::min(block.gap, seen.gap);
         if (!result.finite || sum.value == 0.0) return;
-        sum.turn(facing.placed->rotation);
-        const PairDerivatives d = to_body_charts(sum, facing.origin_mesh, facing.origin_plane);
-        add_in_pair_order(facing.mesh_is_a, weight, d.gradient, d.hessian, gradient, block.hessian);
-        result.energy += sum.value;
-    });
+        sum.turn(rotation);
+        const PairDerivatives d = to_body_charts(sum, s_a, s_b);
+        add_in_pair_order(same_order, weight, d.gradient, d.hessian, result.gradient, block.hessian);
+        energy += sum.value;
+    };
+    for (const HalfSpaceSide& half_space : half_space_sides(index)) {
+        const SideView side(half_space, p);
+        RelativeSum sum;
+        const Nearest seen = for_each_height(
+            side, [&](const Vector3d& x, double z) { add_height(barrier_, side.local_normal, x, z, sum); });
+        add(seen, sum, side.world->rotation, side.origin_mesh, side.origin_plane, side.surface_first);
+    }
     if (p.meshes() && result.finite) {
         RelativeSum sum;
-        const Nearest seen = for_each_term(p, own, [&](const Closest& closest, const Mollifier& mollifier) {
+        const Nearest seen = for_each_term(p, cache, [&](const Closest& closest, const Mollifier& mollifier) {
             add_term(closest, mollifier, barrier_.taylor(closest.squared), sum);
         });
-        result.finite = seen.finite;
-        block.gap = std::min(block.gap, seen.gap);
-        if (seen.finite && sum.value != 0.0) {
-            sum.turn(p.placed_a->rotation);
-            const PairDerivatives d = to_body_charts(sum, p.origin_a, p.origin_b);
-            add_in_pair_order(true, weight, d.gradient, d.hessian, gradient, block.hessian);
-            result.energy += sum.value;
-        }
+        add(seen, sum, p.world_a->rotation, p.origin_a, p.origin_b, true);
     }
     if (!result.finite) return;
-    if (slip) {
-        FrictionSum friction;
-        for (const LaggedContact& contact : own.friction) add_slip(contact, *slip, friction);
-        gradient += weight * coefficient * friction.gradient;
-        block.hessian += weight * coefficient * friction.hessian;
-        result.friction = friction.energy;
+    if (coefficient != 0.0 && !cache.friction.empty()) {
+        const Slip moved = slip(index, memory);
+        FrictionSum sum;
+        for (const LaggedContact& contact : cache.friction) add_slip(contact, moved, sum);
+        result.gradient += weight * coefficient * sum.gradient;
+        block.hessian += weight * coefficient * sum.hessian;
+        result.friction = weight * coefficient * sum.energy;
     }
-    result.wrench_a = gradient.head<6>();
-    result.wrench_b = gradient.tail<6>();
+    result.energy = weight * energy + result.friction;
 }
 
-void Ipc::pair_lag(const Placed& p, Memory& memory) const {
-    PairMemory& own = memory.pairs[at(p.pair)];
-    for_each_half_space(p, [&](const Facing& facing) {
-        const Vector3d shift = facing.mesh_is_a ? p.origin_a - facing.origin_mesh : p.origin_b - facing.origin_mesh;
-        const auto lag = [&](const Vector3d& local, double z) {
-            const Vector3d x = facing.placed->rotation * local + shift, foot = x - z * facing.normal;
-            const double load = -2.0 * z * barrier_.taylor(z * z).first;
-            own.friction.push_back({facing.mesh_is_a ? x : foot, facing.mesh_is_a ? foot : x, facing.normal, load});
-        };
-        if (!for_each_height(facing, lag).finite) refuse_touching(p);
-    });
-    if (!p.meshes()) return;
-    const Matrix3d& rotation = p.placed_a->rotation;
-    const auto lag = [&](const Closest& closest, const Mollifier& mollifier) {
-        own.friction.push_back(lagged(turned(rotation, closest), mollifier, barrier_.taylor(closest.squared)));
-    };
-    if (!for_each_term(p, own, lag).finite) refuse_touching(p);
-}
-
-void Ipc::pair_friction_vjp(const Placed& p, const Slip& slip, std::span<const Twists> directions,
-                            Memory& memory) const {
-    /// then(adjoint, previous) for every direction.
-    const auto for_each_direction = [&](const LaggedContact& contact, const auto& then) {
+void Ipc::pair_vjp(int index, std::span<const Twists> directions, PairwiseMemory& step) const {
+    auto& memory = static_cast<Memory&>(step);
+    PairMemory& cache = memory.pairs[at(index)];
+    if (cache.friction.empty()) return;
+    const PairView p(pair(index), shapes_, memory.start, memory.previous);
+    const Slip moved = slip(index, memory);
+    /// back(adjoint, start) for every direction.
+    const auto for_each_direction = [&](const LaggedContact& contact, const auto& back) {
         for (std::size_t k = 0; k < directions.size(); ++k) {
-            PairAdjoint& out = memory.adjoints[k * pairs_.size() + at(p.pair)];
-            const SlipAdjoint adjoint = slip_vjp(contact, slip, directions[k][at(p.a)], directions[k][at(p.b)]);
-            out.friction_phi += adjoint.phi;
-            out.previous.a += adjoint.previous_a;
-            out.previous.b += adjoint.previous_b;
-            then(adjoint, out.previous);
+            PairAdjoint& out = memory.adjoint(index, k);
+            const SlipAdjoint adjoint = slip_vjp(contact, moved, directions[k][at(p.a)], directions[k][at(p.b)]);
+            out.phi += adjoint.phi;
+            out.start.add({adjoint.previous_a, adjoint.previous_b});
+            back(adjoint, out.start);
         }
     };
-    for_each_half_space(p, [&](const Facing& facing) {
-        const bool first = facing.mesh_is_a;
-        const Vector3d shift = (first ? p.origin_a : p.origin_b) - facing.origin_mesh;
-        const Vector3d &n = facing.normal, &origin_mesh = first ? p.origin_a : p.origin_b,
+    for (const HalfSpaceSide& half_space : half_space_sides(index)) {
+        const SideView side(half_space, p);
+        const bool first = side.surface_first;
+        const Vector3d shift = (first ? p.origin_a : p.origin_b) - side.origin_mesh;
+        const Vector3d &n = side.normal, &origin_mesh = first ? p.origin_a : p.origin_b,
                        &origin_plane = first ? p.origin_b : p.origin_a;
-        const auto back = [&](const Vector3d& local, double z) {
-            const Vector3d x = facing.placed->rotation * local + shift, foot = x - z * n;
+        static_cast<void>(for_each_height(side, [&](const Vector3d& local, double z) {
+            const Vector3d x = side.world->rotation * local + shift, foot = x - z * n;
             const BarrierTaylor b = barrier_.taylor(z * z);
             const LaggedContact contact{first ? x : foot, first ? foot : x, n, -2.0 * z * b.first};
-            for_each_direction(contact, [&](const SlipAdjoint& adjoint, MotionAdjoint& previous) {
-                Vector6d &mesh = first ? previous.a : previous.b, &plane = first ? previous.b : previous.a;
+            for_each_direction(contact, [&](const SlipAdjoint& adjoint, StartAdjoint& start) {
+                Vector6d &mesh = first ? start.a : start.b, &plane = first ? start.b : start.a;
                 const Vector3d &x_bar = first ? adjoint.a : adjoint.b, &foot_bar = first ? adjoint.b : adjoint.a;
                 const double z_bar = -n.dot(foot_bar) - adjoint.load * (2.0 * b.first + 4.0 * z * z * b.second);
                 const Vector3d n_bar = adjoint.normal - z * foot_bar + z_bar * (x - origin_plane);
@@ -194,21 +203,27 @@ void Ipc::pair_friction_vjp(const Placed& p, const Slip& slip, std::span<const T
                 plane.head<3>() -= z_bar * n;
                 plane.tail<3>() += n.cross(n_bar);
             });
-        };
-        if (!for_each_height(facing, back).finite) refuse_touching(p);
-    });
-    if (!p.meshes()) return;
-    const Matrix3d& rotation = p.placed_a->rotation;
-    const auto back = [&](const Closest& local, const Mollifier& local_mollifier) {
-        const Closest closest = turned(rotation, local);
-        const Mollifier mollifier = turned(rotation, local_mollifier);
-        const BarrierTaylor barrier = barrier_.taylor(closest.squared);
-        const LaggedContact contact = lagged(closest, mollifier, barrier);
-        for_each_direction(contact, [&](const SlipAdjoint& adjoint, MotionAdjoint& previous) {
-            pull_back_contact(closest, mollifier, barrier, adjoint, p.origin_a, p.origin_b, previous);
-        });
-    };
-    if (!for_each_term(p, memory.pairs[at(p.pair)], back).finite) refuse_touching(p);
+        }));
+    }
+    if (p.meshes()) {
+        const Matrix3d& rotation = p.world_a->rotation;
+        static_cast<void>(for_each_term(p, cache, [&](const Closest& local, const Mollifier& local_mollifier) {
+            const Closest closest = turned(rotation, local);
+            const Mollifier mollifier = turned(rotation, local_mollifier);
+            const BarrierTaylor barrier = barrier_.taylor(closest.squared);
+            for_each_direction(
+                lagged(closest, mollifier, barrier), [&](const SlipAdjoint& adjoint, StartAdjoint& start) {
+                    pull_back_contact(closest, mollifier, barrier, adjoint, p.origin_a, p.origin_b, start);
+                });
+        }));
+    }
+    const double weight = memory.weights[at(index)];
+    for (std::size_t k = 0; k < directions.size(); ++k) {
+        PairAdjoint& out = memory.adjoint(index, k);
+        out.phi *= weight;
+        out.start.a *= weight;
+        out.start.b *= weight;
+    }
 }
 
 }  // namespace farfield::contact::ipc

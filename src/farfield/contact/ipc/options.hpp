@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file  Options of the IPC contact model.
-#include <vector>
+#include <optional>
 
 #include "farfield/contact/ipc/barrier.hpp"
 
@@ -11,13 +11,14 @@ inline constexpr int kMaxGlobalTriangles = 2000;  ///< the global form looks at 
 
 struct IpcOptions {
     Form form = Form::Clamped;
-    double range = 1e-2;        ///< clamped: contact acts nearer than this [m]
-    double length_scale = 1.0;  ///< global: the length [m] in which distances are measured
-    std::vector<double> scale;  ///< factor of the weight, one per contact pair, or one for all; empty = 1
-    double slip_speed = 1e-3;   ///< below it friction fades [m/s]; also the largest speed of creep
+    double stiffness = 1.0;                    ///< factor of the weights below
+    std::optional<double> weight_in_joules{};  ///< kappa [J] of every pair; none: automatic_weights
+    std::optional<double> range{};             ///< clamped: contact acts nearer than this [m]; none: automatic_range
+    double length_scale = 1.0;                 ///< global: the length [m] in which distances are measured
+    double slip_speed = 1e-3;                  ///< below it friction fades [m/s]; also the largest speed of creep
 };
 
 /// Throws, naming the option, its value and what is expected.
-void validate(const IpcOptions& options, int num_pairs);
+void validate(const IpcOptions& options);
 
 }  // namespace farfield::contact::ipc

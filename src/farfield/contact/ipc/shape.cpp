@@ -13,22 +13,21 @@ std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 }  // namespace
 
-Shape make_shape(const CollisionBody& body) {
+Shape make_shape(const TriangleMesh& mesh) {
     Shape shape;
-    shape.half_spaces = body.half_spaces;
-    if (body.mesh.triangles.rows() == 0) return shape;
-    shape.tree = CollisionShape(body.mesh);
+    if (mesh.triangles.rows() == 0) return shape;
+    shape.tree = CollisionShape(mesh);
     const Pose inverse = shape.tree.frame().inverse();
-    std::vector<int> index(at(static_cast<int>(body.mesh.vertices.rows())), -1);
+    std::vector<int> index(at(static_cast<int>(mesh.vertices.rows())), -1);
     std::map<std::pair<int, int>, int> known;
-    for (Eigen::Index t = 0; t < body.mesh.triangles.rows(); ++t) {
+    for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
         Eigen::Vector3i corners;
         Owned owned;
         for (int k = 0; k < 3; ++k) {
-            const int vertex = body.mesh.triangles(t, k);
+            const int vertex = mesh.triangles(t, k);
             if (index[at(vertex)] < 0) {
                 index[at(vertex)] = static_cast<int>(shape.vertices.size());
-                shape.vertices.push_back(inverse * body.mesh.vertices.row(vertex).transpose());
+                shape.vertices.push_back(inverse * mesh.vertices.row(vertex).transpose());
                 owned.vertices[at(owned.num_vertices++)] = index[at(vertex)];
             }
             corners[k] = index[at(vertex)];
@@ -48,13 +47,13 @@ Shape make_shape(const CollisionBody& body) {
     return shape;
 }
 
-PlacedShape place(const Shape& shape, const Eigen::Matrix3d& rotation) {
+WorldShape in_world(const Shape& shape, const Eigen::Matrix3d& rotation) {
     if (!shape.has_mesh()) return {rotation, Eigen::Vector3d::Zero(), Eigen::Vector3d::Zero()};
-    PlacedShape placed;
-    placed.rotation = rotation * shape.tree.frame().rotation;
-    placed.origin = rotation * shape.tree.frame().position;
-    placed.center = placed.rotation * shape.tree.root().centre + placed.origin;
-    return placed;
+    WorldShape world;
+    world.rotation = rotation * shape.tree.frame().rotation;
+    world.origin = rotation * shape.tree.frame().position;
+    world.center = world.rotation * shape.tree.root().centre + world.origin;
+    return world;
 }
 
 }  // namespace farfield::contact::ipc

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "farfield/geometry/collision_shape.hpp"
-#include "farfield/model/collision_geometry.hpp"
+#include "farfield/geometry/triangle_mesh.hpp"
 
 namespace farfield::contact::ipc {
 
@@ -24,19 +24,18 @@ struct Shape {
     std::vector<double> edge_squared;  ///< |edge|^2
     std::vector<Owned> owned;          ///< per triangle
     double reach = 0.0;                ///< largest |vertex|
-    std::vector<HalfSpace> half_spaces;
 
     [[nodiscard]] bool has_mesh() const { return !triangles.empty(); }
 };
 
-[[nodiscard]] Shape make_shape(const CollisionBody& body);
+[[nodiscard]] Shape make_shape(const TriangleMesh& mesh);
 
 /// A shape in the world.
-struct PlacedShape {
+struct WorldShape {
     Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();  ///< from the tree's frame to world axes
     Eigen::Vector3d origin = Eigen::Vector3d::Zero();  ///< of the tree's frame, from the body's origin, world axes
     Eigen::Vector3d center = Eigen::Vector3d::Zero();  ///< of the bounding sphere, from the body's origin, world axes
 };
-[[nodiscard]] PlacedShape place(const Shape& shape, const Eigen::Matrix3d& rotation);
+[[nodiscard]] WorldShape in_world(const Shape& shape, const Eigen::Matrix3d& rotation);
 
 }  // namespace farfield::contact::ipc

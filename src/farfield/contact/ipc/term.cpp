@@ -16,11 +16,6 @@ Vector6d wrench(const Vector3d& force, const Vector3d& torque) {
     return out;
 }
 
-void add_force(const Vector3d& force, const Vector3d& arm, Vector6d& out) {
-    out.head<3>() += force;
-    out.tail<3>() += arm.cross(force);
-}
-
 /// (E^T E)^-1 of one or two columns; the determinant as that of the cross product, which is exact for nearly parallel ones.
 struct Inverse {
     double xx = 0.0, xy = 0.0, yy = 0.0;
@@ -92,7 +87,7 @@ double normal_force(const Closest& closest, const Mollifier& mollifier, const Ba
 }
 
 void pull_back(const Closest& closest, const Mollifier& mollifier, const ClosestAdjoint& adjoint,
-               const Vector3d& origin_a, const Vector3d& origin_b, MotionAdjoint& out) {
+               const Vector3d& origin_a, const Vector3d& origin_b, StartAdjoint& out) {
     const Vector3d r = closest.a - closest.b, arm_a = closest.a - origin_a, arm_b = closest.b - origin_b;
     const Vector3d along = 2.0 * adjoint.squared * r;  // s by a, lambda held: it is at its minimum
     add_force(adjoint.a + along, arm_a, out.a);

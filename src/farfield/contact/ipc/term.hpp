@@ -11,7 +11,7 @@
 
 #include "farfield/contact/ipc/barrier.hpp"
 #include "farfield/contact/ipc/closest.hpp"
-#include "farfield/contact/relative_sum.hpp"
+#include "farfield/contact/pairwise/relative_sum.hpp"
 
 namespace farfield::contact::ipc {
 
@@ -34,12 +34,8 @@ struct ClosestAdjoint {
     double squared = 0.0;                                                      ///< by s
     double mollifier = 0.0;                                                    ///< by m
 };
-/// By the motions of both bodies, about their own origins.
-struct MotionAdjoint {
-    Vector6d a = Vector6d::Zero(), b = Vector6d::Zero();
-};
 /// Adds to `out`. `origin_a`, `origin_b`: body origins, in the axes and about the point of `closest`.
 void pull_back(const Closest& closest, const Mollifier& mollifier, const ClosestAdjoint& adjoint,
-               const Eigen::Vector3d& origin_a, const Eigen::Vector3d& origin_b, MotionAdjoint& out);
+               const Eigen::Vector3d& origin_a, const Eigen::Vector3d& origin_b, StartAdjoint& out);
 
 }  // namespace farfield::contact::ipc

@@ -9,16 +9,11 @@ using Eigen::Vector3d;
 
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
-void add_force(const Vector3d& force, const Vector3d& arm, Vector6d& wrench) {
-    wrench.head<3>() += force;
-    wrench.tail<3>() += arm.cross(force);
-}
-
 /// z enters through the vertex, the normal and the origin of the half-space: z = n.(x - p) - offset.
 void add_height(const HalfSpaceFrame& frame, const Vector3d& arm, double adjoint, Vector3d& normal,
-                PreviousAdjoint& previous) {
-    add_force(adjoint * frame.normal, arm - frame.origin_mesh, previous.a);
-    previous.b.head<3>() -= adjoint * frame.normal;
+                StartAdjoint& start) {
+    add_force(adjoint * frame.normal, arm - frame.origin_mesh, start.a);
+    start.b.head<3>() -= adjoint * frame.normal;
     normal += adjoint * (arm - frame.origin_plane);
 }
 
@@ -38,20 +33,20 @@ void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, cons
 }
 
 void pull_back_bands(const PairWork& work, const PairFrame& frame, std::vector<double>& band_weights,
-                     PreviousAdjoint& previous) {
+                     StartAdjoint& start) {
     for (std::size_t k = work.bands.size(); k-- > 0;) {
         const BandNode& band = work.bands[k];
         if (band.parent >= 0) band_weights[at(band.parent)] += band_weights[k];
         const double distance_bar = -band_weights[k] * band.first / band.rest;
         const Vector3d force = distance_bar * Eigen::Map<const Vector3d>(band.dr);
-        add_force(force, Eigen::Map<const Vector3d>(band.a) - frame.origin_a, previous.a);
-        add_force(-force, Eigen::Map<const Vector3d>(band.b) - frame.origin_b, previous.b);
+        add_force(force, Eigen::Map<const Vector3d>(band.a) - frame.origin_a, start.a);
+        add_force(-force, Eigen::Map<const Vector3d>(band.b) - frame.origin_b, start.b);
     }
 }
 
 void pull_back_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential,
                           FrictionForm form, const FrictionAdjoint& adjoint, const std::vector<FrictionPoint>& points,
-                          std::vector<double>& band_weights, PreviousAdjoint& previous) {
+                          std::vector<double>& band_weights, StartAdjoint& start) {
     Vector3d normal_bar = adjoint.normal;
     std::size_t m = 0;
     for (const HeightTerm& term : work.far) {
@@ -60,20 +55,20 @@ void pull_back_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work
         const double scale = term.weight * term.share;
         const Taylor c = centred(term.height, potential.far_value);
         double height_bar = -bar.load * scale * c.second;
-        add_force(bar.position, term.arm - frame.origin_mesh, previous.a);
+        add_force(bar.position, term.arm - frame.origin_mesh, start.a);
         if (form == FrictionForm::Projected) {  // y = x - z n
             normal_bar -= term.height * bar.position;
             height_bar -= frame.normal.dot(bar.position);
         }
-        add_height(frame, term.arm, height_bar, normal_bar, previous);
+        add_height(frame, term.arm, height_bar, normal_bar, start);
         if (term.parent >= 0) band_weights[at(term.parent)] -= bar.load * scale * c.first;
     }
     for (std::size_t k = work.bands.size(); k-- > 0;) {
         const HeightBand& band = work.bands[k];
         if (band.term.parent >= 0) band_weights[at(band.term.parent)] += band_weights[k];
-        add_height(frame, band.term.arm, -band_weights[k] * band.blend.first / band.blend.rest, normal_bar, previous);
+        add_height(frame, band.term.arm, -band_weights[k] * band.blend.first / band.blend.rest, normal_bar, start);
     }
-    previous.b.tail<3>() += frame.normal.cross(normal_bar);  // dn = w x n
+    start.b.tail<3>() += frame.normal.cross(normal_bar);  // dn = w x n
 }
 
 }  // namespace farfield::contact::longrange

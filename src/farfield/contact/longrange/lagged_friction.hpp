@@ -12,6 +12,7 @@
 #include "farfield/contact/longrange/half_space_work.hpp"
 #include "farfield/contact/longrange/options.hpp"
 #include "farfield/contact/longrange/pair_work.hpp"
+#include "farfield/contact/pairwise/pair_vectors.hpp"
 #include "farfield/contact/plane_friction/plane_lanes.hpp"
 
 namespace farfield::contact::longrange {
@@ -35,22 +36,17 @@ void lag_mesh_pair(const PairFrame& frame, const PairWork& work, FrictionForm fo
 void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential,
                     FrictionForm form, LaggedHalfSpace& lagged);
 
-/// By the poses at the start of the step, in the charts of both bodies.
-struct PreviousAdjoint {
-    Vector6d a = Vector6d::Zero(), b = Vector6d::Zero();
-};
-
 /// Takes the adjoints of all lagged planes to the vertices they came from, and adds W dphi/dW to the band nodes above the leaves.
 void pull_back_leaves(const PairWork& work, const PairFrame& frame, FrictionForm form,
                       const std::vector<PlaneAdjointChunk>& adjoints, std::vector<double>& band_weights,
-                      PreviousAdjoint& previous);
+                      StartAdjoint& start);
 /// Takes W dphi/dW of every leaf, summed per band node, to the node centres. Consumes `band_weights`.
 void pull_back_bands(const PairWork& work, const PairFrame& frame, std::vector<double>& band_weights,
-                     PreviousAdjoint& previous);
+                     StartAdjoint& start);
 
 /// The same for a half-space; a = mesh, b = the half-space's body.
 void pull_back_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential,
                           FrictionForm form, const FrictionAdjoint& adjoint, const std::vector<FrictionPoint>& points,
-                          std::vector<double>& band_weights, PreviousAdjoint& previous);
+                          std::vector<double>& band_weights, StartAdjoint& start);
 
 }  // namespace farfield::contact::longrange

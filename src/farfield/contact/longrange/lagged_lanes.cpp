@@ -169,15 +169,15 @@ void lag_mesh_pair(const PairFrame& frame, const PairWork& work, FrictionForm fo
 
 void pull_back_leaves(const PairWork& work, const PairFrame& frame, FrictionForm form,
                       const std::vector<PlaneAdjointChunk>& adjoints, std::vector<double>& band_weights,
-                      PreviousAdjoint& previous) {
+                      StartAdjoint& start) {
     const double origins[2][3] = {{frame.origin_a.x(), frame.origin_a.y(), frame.origin_a.z()},
                                   {frame.origin_b.x(), frame.origin_b.y(), frame.origin_b.z()}};
     double totals[12] = {};
     HWY_DYNAMIC_DISPATCH(pull_back_leaves)
     (work.batch.chunks(), adjoints.data(), work.leaves.data(), work.leaves.size(), form == FrictionForm::Projected,
      origins, band_weights.data(), totals);
-    previous.a += Eigen::Map<const Vector6d>(&totals[0]);
-    previous.b += Eigen::Map<const Vector6d>(&totals[6]);
+    start.a += Eigen::Map<const Vector6d>(&totals[0]);
+    start.b += Eigen::Map<const Vector6d>(&totals[6]);
 }
 
 }  // namespace farfield::contact::longrange

@@ -2,80 +2,82 @@
 #pragma once
 /// @file  The long-range contact model: every pair of bodies repels at every distance, smoothly, and never touches.
 ///
-/// Energy:    E = weight sum over pairs of P + friction, P the blended separating-plane potential of pair_work.hpp (mesh pairs)
-///            and half_space_work.hpp (half-spaces), friction lagged as in lagged_friction.hpp
+/// Energy:    E = sum over pairs of weight P + friction, P the blended separating-plane potential of pair_work.hpp (mesh pairs)
+///            and half_space_work.hpp (half-spaces), friction lagged as in lagged_friction.hpp; weights as in pairwise_potential.hpp
 /// Paper:     [LongRange]; deviations are named where they are made
-///
-/// A pair's friction coefficient is that of its `friction_body`.
 #include <memory>
-#include <string>
+#include <span>
 #include <vector>
 
-#include "farfield/contact/contact_potential.hpp"
 #include "farfield/contact/longrange/memory.hpp"
 #include "farfield/contact/longrange/options.hpp"
 #include "farfield/contact/longrange/shape.hpp"
-#include "farfield/model/collision_geometry.hpp"
+#include "farfield/contact/pairwise/pairwise_potential.hpp"
+#include "farfield/model/model.hpp"
 
 namespace farfield::contact::longrange {
 
-class LongRange : public ContactPotential {
- public:
-    LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options);
+/// Per pair, the weight [J] at which a scene of everyday sizes and masses rests at sub-millimetre gaps.
+[[nodiscard]] std::vector<double> automatic_weights(const CollisionGeometry& geometry);
 
-    [[nodiscard]] std::unique_ptr<ContactMemory> make_memory(ThreadPool* pool = nullptr) const override;
-    ContactStep& begin_step(const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
-                            StepMode mode = StepMode::Forward) const override;
+class LongRange final : public PairwisePotential {
+ public:
+    LongRange(const Model& model, const LongRangeOptions& options);
+    /// Without masses to go by: weights of 1 J unless given.
+    LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options);
 
     [[nodiscard]] const Shape& shape(int body) const { return shapes_[static_cast<std::size_t>(body)]; }
 
- protected:
-    LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options, bool hierarchy);
-
  private:
-    friend class Memory;
-    struct Placed;  // a pair of bodies at given poses
-    struct Facing;  // a mesh and a half-space within it
+    struct PairView {  // a pair of bodies at given poses
+        std::size_t a = 0, b = 0;
+        const Shape *shape_a = nullptr, *shape_b = nullptr;
+        const RotatedShape *rotated_a = nullptr, *rotated_b = nullptr;
+        const Pose *pose_a = nullptr, *pose_b = nullptr;  ///< lengths divided by the length scale
 
-    [[nodiscard]] Placed place(int pair, const Poses& poses, const std::vector<RotatedShape>& rotated) const;
-    /// work(index, facing) for every half-space of either body that faces the mesh of the other.
-    template <class Work>
-    void for_each_half_space(const Placed& at, Work&& work) const;
-    void prepare(const Poses& poses, Poses& scaled, std::vector<RotatedShape>& rotated) const;
+        [[nodiscard]] bool meshes() const { return shape_a->has_mesh() && shape_b->has_mesh(); }
+        [[nodiscard]] PairFrame frame() const {
+            return make_frame(*rotated_a, *rotated_b, pose_a->position, pose_b->position);
+        }
+    };
+    struct SideView {  // a mesh and a half-space of the other body
+        const Shape* mesh = nullptr;
+        const RotatedShape* rotated = nullptr;
+        HalfSpaceFrame frame;
+        std::size_t mesh_body = 0, plane_body = 0;
+    };
+    struct Motions {  // of both bodies since the start of the step
+        BodyMotion a, b;
+    };
+
+    LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options, const Parameters* defaults,
+              std::vector<double> weights);
+
+    std::unique_ptr<PairwiseMemory> new_memory(ThreadPool* pool) const override;
+    void move_to_start(const Poses& poses, PairwiseMemory& memory) const override;
+    void move_to_now(const Poses& poses, PairwiseMemory& memory) const override;
+    void lag(int pair, PairwiseMemory& memory) const override;
+    void pair_energy(int pair, PairwiseMemory& memory, PairResult& result) const override;
+    void pair_linearize(int pair, PairwiseMemory& memory, PairResult& result, PairBlock& block) const override;
+    void pair_vjp(int pair, std::span<const Twists> directions, PairwiseMemory& memory) const override;
+
+    [[nodiscard]] PairView view(int pair, const Poses& poses, const std::vector<RotatedShape>& rotated) const;
+    [[nodiscard]] static SideView view(const HalfSpaceSide& side, const PairView& pair);
+    [[nodiscard]] static Motions mesh_motions(const PairView& pair, const LaggedMeshPair& lagged, const Memory& memory);
+    [[nodiscard]] static Motions half_space_motions(const SideView& side, const LaggedHalfSpace& lagged,
+                                                    const Memory& memory);
     [[nodiscard]] SlipModel slip_model(double dt, bool fixed_plane) const;
-    template <class Work>
-    void for_each_pair(Memory& memory, Work&& work) const;
-    [[nodiscard]] Memory& own(ContactMemory& memory) const;
-    void check(const Poses& poses) const;
-    void check(const Parameters& parameters) const;
-    [[nodiscard]] double energy(const Poses& poses, Memory& memory) const;
-    void linearize(const Poses& poses, Memory& memory, ContactLinearization& out) const;
-    void vjp(std::span<const Twists> directions, Memory& memory, std::span<ContactGradient> out) const;
-
-    void pair_energy(const Placed& at, bool with_friction, Memory& memory, PairScratch& scratch,
-                     PairResult& result) const;
-    void pair_derivatives(const Placed& at, double weight, double coefficient, Memory& memory, PairScratch& scratch,
-                          PairResult& result, PairBlock& block) const;
-    void pair_lag(const Placed& at, Memory& memory, PairScratch& scratch) const;
-    void pair_vjp(int pair, std::span<const Twists> directions, Memory& memory, PairScratch& scratch) const;
-    void direction_vjp(const Placed& start, const Twists& twists, Memory& memory, PairScratch& scratch,
-                       PairAdjoint& adjoint) const;
-    void mesh_friction_vjp(PairMemory& own, const BodyMotion& a, const BodyMotion& b, const Vector6d& twist_a,
-                           const Vector6d& twist_b, PairScratch& scratch, double dt, PairAdjoint& adjoint) const;
-    [[noreturn]] void refuse_touching(const Placed& at, const Eigen::Vector3d& where) const;
+    [[nodiscard]] bool solve(const PairView& pair, const PairFrame& frame, Wanted wanted, double tolerance,
+                             PlaneTable& planes, PairWork& work) const;
+    void mesh_vjp(const Motions& motions, const Vector6d& twist_a, const Vector6d& twist_b, PairMemory& cache,
+                  double dt, PairScratch& scratch, PairAdjoint& adjoint) const;
+    void half_space_vjp(const Motions& motions, const Vector6d& twist_mesh, const Vector6d& twist_plane,
+                        const LaggedHalfSpace& lagged, const HalfSpaceWork& work, double dt, PairScratch& scratch,
+                        bool surface_first, PairAdjoint& adjoint) const;
 
     LongRangeOptions options_;
     PotentialForm form_;
     std::vector<Shape> shapes_;
-    std::vector<std::string> names_;
-    std::vector<ContactPair> pairs_;
-};
-
-/// All pairs of triangles, all vertices, no blending: the oracle in tests and the baseline in benchmarks.
-class BruteForce final : public LongRange {
- public:
-    BruteForce(const CollisionGeometry& geometry, const LongRangeOptions& options)
-        : LongRange(geometry, options, false) {}
 };
 
 }  // namespace farfield::contact::longrange

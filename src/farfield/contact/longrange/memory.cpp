@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "farfield/base/error.hpp"
-#include "farfield/contact/longrange/long_range.hpp"
 
 namespace farfield::contact::longrange {
 
@@ -15,16 +14,6 @@ constexpr std::size_t kPerPlane = 6;    // key (two halves), normal, slack
 constexpr double kHalf = 4294967296.0;  // 2^32
 
 }  // namespace
-
-Memory::Memory(const LongRange& owner, ThreadPool* threads) : model(owner), pool(threads) {}
-
-double Memory::energy(const Poses& poses) { return model.energy(poses, *this); }
-
-void Memory::linearize(const Poses& poses, ContactLinearization& out) { model.linearize(poses, *this, out); }
-
-void Memory::vjp(std::span<const Twists> directions, std::span<ContactGradient> out) {
-    model.vjp(directions, *this, out);
-}
 
 std::vector<double> Memory::save() const {
     std::vector<double> values{static_cast<double>(pairs.size())};
@@ -68,20 +57,19 @@ void Memory::restore(const std::vector<double>& values) {
         pairs[p] = {};
         pairs[p].planes = std::move(tables[p]);
     }
-    linearized = false;
+    forget_step();
 }
 
-std::unique_ptr<PairScratch> Memory::borrow() {
+Memory::Scratch Memory::borrow() {
+    const auto give_back = [this](PairScratch* scratch) {
+        const std::lock_guard lock(mutex_);
+        free_.emplace_back(scratch);
+    };
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<PairScratch>();
-    std::unique_ptr<PairScratch> scratch = std::move(free_.back());
+    if (free_.empty()) return {new PairScratch, give_back};
+    Scratch scratch(free_.back().release(), give_back);
     free_.pop_back();
     return scratch;
-}
-
-void Memory::give_back(std::unique_ptr<PairScratch> scratch) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(scratch));
 }
 
 }  // namespace farfield::contact::longrange

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file  Options of the long-range contact model.
+#include <optional>
 #include <vector>
 
 namespace farfield::contact::longrange {
@@ -11,9 +12,12 @@ enum class FrictionForm {
 };
 
 struct LongRangeOptions {
+    double stiffness = 1.0;  ///< factor of the weights below
+    /// mu [J] of every pair, as in the tables of [LongRange]; none: automatic_weights.
+    std::optional<double> weight_in_joules{};
     /// Blending margin eps: a node pair is blended between d1 = R + R' and (1 + eps) d1. One entry per body, or one for all;
     /// empty or 0 = chosen by shape (0.5 for round bodies, 1 for boxes and elongated ones). A pair uses the larger.
-    std::vector<double> blend;
+    std::vector<double> blend{};
     bool zero_offset =
         true;  ///< the potential tends to 0 at infinity instead of 12 (forces are the same outside bands)
     bool area_weights = false;  ///< weight triangles by their share of the surface: independent of the mesh's fineness
@@ -22,6 +26,7 @@ struct LongRangeOptions {
     double energy_tolerance = 1e-9;  ///< nested solves when only the energy is wanted
     double derivative_tolerance = 1e-12;
     FrictionForm friction = FrictionForm::Projected;
+    bool brute_force = false;  ///< all pairs of triangles, all vertices, no blending: the oracle and the baseline
 };
 
 /// Throws, naming the option, its value and what is expected.

@@ -229,13 +229,13 @@ HWY_INLINE void sum_four_bands(const double* fields, size_t stride, const int* p
     for (Quad& q : dr) q = q * inverse;
     const Quad slope = fma(first, excess, get(BandTable::kSlope));
     const Quad curvature = fma(get(BandTable::kSecond), excess, get(BandTable::kCurvature));
-    Quad own[8];
-    for (size_t i = 0; i < 6; ++i) own[i] = fma(rest, g[i], slope * dr[i]);
-    own[6] = fma(rest, g[6], phi * centred);
-    own[7] = Quad::set(0.0);
-    transpose(own[0], own[1], own[2], own[3]);
-    transpose(own[4], own[5], own[6], own[7]);
-    for (size_t i = 0; i < count; ++i) add_row(rows[parents[k + i]], own[i], own[4 + i]);
+    Quad node[8];
+    for (size_t i = 0; i < 6; ++i) node[i] = fma(rest, g[i], slope * dr[i]);
+    node[6] = fma(rest, g[6], phi * centred);
+    node[7] = Quad::set(0.0);
+    transpose(node[0], node[1], node[2], node[3]);
+    transpose(node[4], node[5], node[6], node[7]);
+    for (size_t i = 0; i < count; ++i) add_row(rows[parents[k + i]], node[i], node[4 + i]);
 
     const Quad beta = (weight * slope) * inverse, kappa = fms(weight, curvature, beta);
     add_beta(beta, f, sums);

@@ -15,7 +15,7 @@
 
 #include "farfield/contact/longrange/pair_lanes.hpp"
 #include "farfield/contact/longrange/shape.hpp"
-#include "farfield/contact/relative_sum.hpp"
+#include "farfield/contact/pairwise/relative_sum.hpp"
 
 namespace farfield::contact::longrange {
 

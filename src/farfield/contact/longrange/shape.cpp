@@ -56,13 +56,10 @@ double automatic_blend(const TriangleMesh& mesh) {
     return spread[0] < 0.6 * spread[2] ? 1.0 : 0.5;
 }
 
-Shape make_shape(const CollisionBody& body, double blend, double length_scale) {
+Shape make_shape(const TriangleMesh& mesh_in_metres, double blend, double length_scale) {
     Shape shape;
-    shape.half_spaces = body.half_spaces;
-    for (HalfSpace& half_space : shape.half_spaces) half_space.offset /= length_scale;
-    if (body.mesh.triangles.rows() == 0) return shape;
-
-    TriangleMesh mesh = body.mesh;
+    if (mesh_in_metres.triangles.rows() == 0) return shape;
+    TriangleMesh mesh = mesh_in_metres;
     mesh.vertices /= length_scale;
     shape.blend = blend > 0.0 ? blend : automatic_blend(mesh);
     for (Eigen::Index v = 0; v < mesh.vertices.rows(); ++v) shape.vertices.emplace_back(mesh.vertices.row(v));

@@ -44,13 +44,12 @@ struct Shape {
         children;              ///< per node of `tree`, and last a node above the root with the root as only child
     int first_leaf_level = 0;  ///< depth of the leaf nearest to the root
     std::vector<Row4> nodes, corners, vertex_nodes;  ///< centres and tight radii; vertices; centres of the vertex tree
-    std::vector<HalfSpace> half_spaces;
     double blend = 0.5;
 
     [[nodiscard]] bool has_mesh() const { return !triangles.empty(); }
 };
 
-[[nodiscard]] Shape make_shape(const CollisionBody& body, double blend, double length_scale);
+[[nodiscard]] Shape make_shape(const TriangleMesh& mesh_in_metres, double blend, double length_scale);
 
 /// 0.5 for round bodies, 1 for boxes and elongated ones: fewer than 20 triangles, or principal spreads below 0.6 of the largest.
 [[nodiscard]] double automatic_blend(const TriangleMesh& mesh);

@@ -86,8 +86,8 @@ HWY_NOINLINE void adjoint_group(const PlaneChunk& chunk, size_t lane, const Plai
     state.q = load_row3<R>(chunk.motion, lane);
     complete(p, state);
     const R zero = R::set(0.0), one = R::set(1.0), dt = R::set(model.dt), share = R::load(&chunk.share[lane]);
-    const auto rubs = zero < share;
-    const R total = keep(rubs, one / share), inverse_radius = one / R::load(&chunk.radius[lane]);
+    const auto loaded = zero < share;
+    const R total = keep(loaded, one / share), inverse_radius = one / R::load(&chunk.radius[lane]);
     const Lane3<R> n = load_row3<R>(chunk.normal, lane), b0 = load_row3<R>(chunk.tangent, lane), b1 = cross(n, b0);
     PointRate<R> rates[6];
     Lane3<R> centre{zero, zero, zero}, normal{zero, zero, zero};
@@ -95,7 +95,7 @@ HWY_NOINLINE void adjoint_group(const PlaneChunk& chunk, size_t lane, const Plai
         rates[m] = point_rate(chunk, lane, m, bodies[m / 3], twists[m / 3], R::set(1.0 / model.dt), b0, b1);
         centre = fma(p.a[m], load_row3<R>(&chunk.position[3 * m], lane), centre);
     }
-    const Lane3<R> dq = motion_rate(p, state, rates, select(rubs, zero, one), R::load(&chunk.pinned[lane]));
+    const Lane3<R> dq = motion_rate(p, state, rates, select(loaded, zero, one), R::load(&chunk.pinned[lane]));
     const R spin = dt * (state.q.z * inverse_radius), dspin = dt * (dq.z * inverse_radius);  // dt omega, its rate
     const R spin_term = R::set(model.spin / model.dt) * (spin * dspin);
     for (size_t m = 0; m < 6; ++m) {
@@ -106,7 +106,7 @@ HWY_NOINLINE void adjoint_group(const PlaneChunk& chunk, size_t lane, const Plai
         const R gx = fma(k.xx, dx, k.xy * dy), gy = fma(k.xy, dx, k.yy * dy);
         const Lane3<R> force = fma(fx, b0, fy * b1), force_rate = fma(gx, b0, gy * b1);
         const R load = fma(dt * state.r[m], fma(state.wx[m], dx, state.wy[m] * dy), spin_term);
-        keep(rubs, load).store(&out.load[m][lane]);
+        keep(loaded, load).store(&out.load[m][lane]);
         // omega's part: (dspin f + spin g) x n = y b0 - x b1 of (x, y) = dspin f + spin g
         const R tx = fma(dspin, fx, spin * gx), ty = fma(dspin, fy, spin * gy);
         const Lane3<R> place = load_row3<R>(&chunk.position[3 * m], lane), y = place - spread<R>(body.origin);

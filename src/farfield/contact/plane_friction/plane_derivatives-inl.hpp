@@ -94,8 +94,8 @@ HWY_NOINLINE void add_group(const PlaneChunk& chunk, size_t lane, const PlainMot
     state.q = load_row3<R>(chunk.motion, lane);
     complete(p, state);
     const R zero = R::set(0.0), one = R::set(1.0), share = R::load(&chunk.share[lane]);
-    const auto rubs = zero < share;
-    const R total = keep(rubs, one / share), idle = select(rubs, zero, one);
+    const auto loaded = zero < share;
+    const R total = keep(loaded, one / share), idle = select(loaded, zero, one);
     const Lane3<R> n = load_row3<R>(chunk.normal, lane), b0 = load_row3<R>(chunk.tangent, lane), b1 = cross(n, b0);
     Symmetric3<R> q{idle, zero, zero, idle, zero, R::load(&chunk.pinned[lane]) + p.stiffness};
     SideSums<R> a, b;

@@ -276,18 +276,18 @@ HWY_NOINLINE void solve_group(PlaneChunk& chunk, size_t lane, const PlainMotion 
     PlaneLanes<R> p;
     load_problem(chunk, lane, bodies, model, p);
     const R zero = R::set(0.0), share = R::load(&chunk.share[lane]), pinned = R::load(&chunk.pinned[lane]);
-    const auto rubs = zero < share;
+    const auto loaded = zero < share;
     const Lane3<R> start = least_squares(p);
     SlipState<R> state;
     state.q = start + load_row3<R>(chunk.offset, lane);
     complete(p, state);
-    const R iterations = minimise(p, rubs, select(rubs, zero, R::set(1.0)), pinned, stop, state);
+    const R iterations = minimise(p, loaded, select(loaded, zero, R::set(1.0)), pinned, stop, state);
     const Lane3<R> offset = state.q - start;
     state.q.x.store(&chunk.motion[0][lane]), state.q.y.store(&chunk.motion[1][lane]);
     state.q.z.store(&chunk.motion[2][lane]);
     offset.x.store(&chunk.offset[0][lane]), offset.y.store(&chunk.offset[1][lane]);
     offset.z.store(&chunk.offset[2][lane]);
-    keep(rubs, (R::set(model.dt) / share) * state.value).store(&chunk.energy[lane]);
+    keep(loaded, (R::set(model.dt) / share) * state.value).store(&chunk.energy[lane]);
     iterations.store(&chunk.iterations[lane]);
 }
 

@@ -31,7 +31,7 @@ bool within(const Box& a, const Box& b, double reach) {
     return ((a.centre - b.centre).cwiseAbs() - a.half - b.half).maxCoeff() < reach;
 }
 
-Box placed(const Box& local, const Pose& pose) {
+Box in_world(const Box& local, const Pose& pose) {
     if (local.empty()) return local;
     return {pose * local.centre, pose.rotation.cwiseAbs() * local.half};
 }

@@ -23,7 +23,7 @@ struct Box {
 /// No side of one is farther than `reach` from the other.
 [[nodiscard]] bool within(const Box& a, const Box& b, double reach);
 /// The box, in world axes, around a box given in a body's frame.
-[[nodiscard]] Box placed(const Box& local, const Pose& pose);
+[[nodiscard]] Box in_world(const Box& local, const Pose& pose);
 
 /// Binary tree over boxes, split at the median of the centres along the longest side. Boxes may move: update() keeps the shape of the
 /// tree, build() renews it; which pairs are found does not depend on it.

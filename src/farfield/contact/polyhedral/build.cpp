@@ -93,6 +93,10 @@ bool is_solved(const Model& model, int body) {
 }  // namespace
 
 void validate(const PolyhedralOptions& options) {
+    if (!(options.stiffness > 0.0) || !std::isfinite(options.stiffness))
+        fail("PolyhedralOptions: stiffness ", options.stiffness, ", expected > 0");
+    if (options.weight_in_joules && (!(*options.weight_in_joules > 0.0) || !std::isfinite(*options.weight_in_joules)))
+        fail("PolyhedralOptions: weight_in_joules ", *options.weight_in_joules, ", expected > 0 [J]");
     if (!(options.range >= 0.0) || !std::isfinite(options.range))
         fail("PolyhedralOptions: range ", options.range, ", expected > 0 [m], or 0 for automatic");
     if (!(options.margin > 0.0 && options.margin <= 0.5))
@@ -124,65 +128,75 @@ double automatic_range(const Model& model) {
     return std::max(2.0 * gap, 1e-3 * size);
 }
 
-Polyhedral::Polyhedral(const Model& model, const PolyhedralOptions& options) : options_(options) {
+Polyhedral::PairChoice Polyhedral::choose_pairs(const Model& model) {
+    const Reference reference(model);
+    const auto name = [&](int body) { return model.collision().bodies[at(body)].name; };
+    PairChoice out;
+    for (const ContactPair& pair : model.collision().pairs) {
+        if (placed_together(model, pair.a, pair.b) && reference.gap(pair, 1.0) <= 0.0) {
+            out.excluded.push_back(name(pair.a) + ", " + name(pair.b) + ": convex hulls overlap in the reference pose");
+        } else {
+            out.pairs.push_back(pair);
+        }
+    }
+    return out;
+}
+
+Polyhedral::Polyhedral(const Model& model, const PolyhedralOptions& options)
+    : Polyhedral(model, options, choose_pairs(model)) {}
+
+Polyhedral::Polyhedral(const Model& model, const PolyhedralOptions& options, PairChoice choice)
+    : PairwisePotential({.name = "Polyhedral",
+                         .geometry = model.collision(),
+                         .pairs = std::move(choice.pairs),
+                         .defaults = &model.default_parameters(),
+                         .reads_vertices = true}),
+      options_(options),
+      default_vertices_(model.default_parameters().hull_vertices),
+      excluded_(std::move(choice.excluded)) {
     validate(options);
-    default_weight_ = model.default_parameters().weight;
-    default_vertices_ = model.default_parameters().hull_vertices;
-    set_bodies(model);
-    set_pairs(model);
     range_ = options.range > 0.0 ? options.range : automatic_range(model);
-    length_ = range_ * (1.0 - options.margin) / (2.0 * options.margin);
-    set_weights(model);
+    set_length(range_ * (1.0 - options.margin) / (2.0 * options.margin));
+    set_weights(options.stiffness, options.weight_in_joules, automatic_weights(model));
+    set_hulls(model);
+    partners_.resize(num_bodies());
+    for (int index = 0; index < num_pairs(); ++index) {
+        partners_[at(pair(index).a)].emplace_back(pair(index).b, index);
+        if (!half_space_sides(index).empty()) half_space_pairs_.push_back(index);
+    }
+    for (auto& partners : partners_) std::sort(partners.begin(), partners.end());
     default_surfaces_ = std::make_shared<const CollisionGeometry>(surfaces_of(default_vertices_, false));
 }
 
-void Polyhedral::set_bodies(const Model& model) {
+void Polyhedral::set_hulls(const Model& model) {
     hulls_of_.resize(at(model.num_bodies()));
     for (const ModelHull& hull : model.hulls()) {
         hulls_of_[at(hull.body)].push_back(static_cast<int>(hulls_.size()));
         const auto rows = default_vertices_.middleRows(hull.first_vertex, hull.num_vertices);
         hulls_.push_back({hull.body, hull.first_vertex, hull.num_vertices, hull.triangles, is_flat(rows)});
     }
-    for (const CollisionBody& body : model.collision().bodies) {
-        half_spaces_.push_back(body.half_spaces);
-        names_.push_back(body.name);
+    for (const CollisionBody& body : model.collision().bodies)
         bodies_.push_back({.name = body.name, .half_spaces = body.half_spaces, .moves = body.moves});
-    }
 }
 
-void Polyhedral::set_pairs(const Model& model) {
-    const Reference reference(model);
-    partners_.resize(names_.size());
-    for (const ContactPair& pair : model.collision().pairs) {
-        if (placed_together(model, pair.a, pair.b) && reference.gap(pair, 1.0) <= 0.0) {
-            excluded_.push_back(names_[at(pair.a)] + ", " + names_[at(pair.b)] +
-                                ": convex hulls overlap in the reference pose");
-            continue;
-        }
-        const auto index = static_cast<int>(pairs_.size());
-        pairs_.push_back(pair);
-        partners_[at(pair.a)].emplace_back(pair.b, index);
-        if (!half_spaces_[at(pair.a)].empty() || !half_spaces_[at(pair.b)].empty()) half_space_pairs_.push_back(index);
-    }
-    for (auto& partners : partners_) std::sort(partners.begin(), partners.end());
-}
-
-void Polyhedral::set_weights(const Model& model) {
+std::vector<double> Polyhedral::automatic_weights(const Model& model) const {
     const double gravity = model.default_parameters().gravity.norm();
-    for (const ContactPair& pair : pairs_) {
+    std::vector<double> weights;
+    for (const ContactPair& pair : pairs()) {
         double mass = std::numeric_limits<double>::infinity();
         for (const int body : {pair.a, pair.b}) {
             if (is_solved(model, body)) mass = std::min(mass, tree_mass(model, body));
         }
         if (!std::isfinite(mass)) mass = 1.0;  // nothing in the pair is solved for
         const double weight = mass * (gravity > 0.0 ? gravity : 9.81);
-        weights_.push_back(weight * length_ * options_.margin * options_.margin /
-                           (kForceAtHalfRange * kActiveVertices));
+        weights.push_back(weight * length() * options_.margin * options_.margin /
+                          (kForceAtHalfRange * kActiveVertices));
     }
+    return weights;
 }
 
 CollisionGeometry Polyhedral::surfaces_of(const Vertices& vertices, bool reshaped) const {
-    CollisionGeometry geometry{.bodies = bodies_, .pairs = pairs_};
+    CollisionGeometry geometry{.bodies = bodies_, .pairs = pairs()};
     for (const Hull& hull : hulls_) {
         TriangleMesh part{.vertices = vertices.middleRows(hull.first, hull.count), .triangles = hull.triangles};
         // New vertices may span new faces.

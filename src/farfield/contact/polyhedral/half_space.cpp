@@ -26,27 +26,27 @@ Matrix3d turning(const Vector3d& n, const Vector3d& moment) {
 
 }  // namespace
 
-HalfSpaceFrame make_frame(const HalfSpace& half_space, const Pose& half_space_pose, const Pose& pose, double length) {
+HalfSpaceFrame make_frame(const HalfSpace& half_space, const Pose& half_space_pose, const Pose& pose) {
     HalfSpaceFrame frame;
     frame.normal = half_space_pose.rotation * half_space.normal;
     frame.apart = pose.position - half_space_pose.position;
-    frame.height = frame.normal.dot(frame.apart) - half_space.offset / length;
+    frame.height = frame.normal.dot(frame.apart) - half_space.offset;
     return frame;
 }
 
 bool add_hull_above(const HullColumns& hull, const HalfSpaceFrame& frame, const Matrix3d& rotation, double s,
                     HullSums& sums) {
     const double c = height_factor(s);
-    HullSums own;
-    const bool clear =
-        add_hull(hull, 1.0, {c * (rotation.transpose() * frame.normal), c * frame.height}, Vector3d::Zero(), s, own);
-    sums.lowest = std::min(sums.lowest, own.lowest);
+    HullSums hull_sums;
+    const bool clear = add_hull(hull, 1.0, {c * (rotation.transpose() * frame.normal), c * frame.height},
+                                Vector3d::Zero(), s, hull_sums);
+    sums.lowest = std::min(sums.lowest, hull_sums.lowest);
     if (!clear) return false;
-    sums.value += own.value;
+    sums.value += hull_sums.value;
     Eigen::Matrix4d turn = Eigen::Matrix4d::Identity();
     turn.topLeftCorner<3, 3>() = rotation;
-    sums.first += turn * own.first;
-    sums.second += turn * own.second * turn.transpose();
+    sums.first += turn * hull_sums.first;
+    sums.second += turn * hull_sums.second * turn.transpose();
     return true;
 }
 

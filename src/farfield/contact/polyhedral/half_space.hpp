@@ -19,9 +19,8 @@ struct HalfSpaceFrame {
     Eigen::Vector3d apart = Eigen::Vector3d::Zero();    ///< e
     double height = 0.0;                                ///< z of the body's origin
 };
-/// `offset` of the half-space in metres, poses scaled.
-[[nodiscard]] HalfSpaceFrame make_frame(const HalfSpace& half_space, const Pose& half_space_pose, const Pose& pose,
-                                        double length);
+/// Everything scaled.
+[[nodiscard]] HalfSpaceFrame make_frame(const HalfSpace& half_space, const Pose& half_space_pose, const Pose& pose);
 
 [[nodiscard]] inline double height_factor(double s) { return 0.5 * (1.0 - s); }
 

@@ -11,12 +11,6 @@ namespace {
 using Eigen::Vector3d;
 using Eigen::Vector4d;
 
-Vector6d wrench_of(const Vector3d& force, const Vector3d& arm) {
-    Vector6d wrench;
-    wrench << force, arm.cross(force);
-    return wrench;
-}
-
 void lag_side(const HullColumns& hull, int row, double side, const Vector3d& centre, const Eigen::Matrix3d& rotation,
               const PairScale& scale, FrictionForm form, LaggedContact& out) {
     const Plane& plane = out.pair.plane;
@@ -34,11 +28,11 @@ void lag_side(const HullColumns& hull, int row, double side, const Vector3d& cen
     }
 }
 
-StartAdjoint pull_back_hulls(const LaggedContact& contact, const FrictionAdjoint& adjoint,
-                             const std::vector<FrictionPoint>& points, const PairScale& scale, FrictionForm form) {
+ContactAdjoint pull_back_hulls(const LaggedContact& contact, const FrictionAdjoint& adjoint,
+                               const std::vector<FrictionPoint>& points, const PairScale& scale, FrictionForm form) {
     const Vector3d &n = contact.pair.plane.normal, &unit = contact.normal;
     const double o = contact.pair.plane.offset, length = n.norm(), pressure = scale.weight / scale.length;
-    StartAdjoint out;
+    ContactAdjoint out;
     out.vertices.resize(points.size());
     Vector3d unit_bar = adjoint.normal, n_bar = Vector3d::Zero();
     double o_bar = 0.0, length_bar = 0.0;
@@ -72,16 +66,18 @@ StartAdjoint pull_back_hulls(const LaggedContact& contact, const FrictionAdjoint
         x_bar -= p.second * (x.dot(r.head<3>()) + r[3]) * n + side * p.first * r.head<3>();
         x_bar /= scale.length;
         const bool on_a = m < contact.split;
-        (on_a ? out.a : out.b) += wrench_of(x_bar, scale.length * x - (on_a ? contact.origin_a : contact.origin_b));
+        (on_a ? out.start.a : out.start.b) +=
+            wrench_of(x_bar, scale.length * x - (on_a ? contact.origin_a : contact.origin_b));
     }
     return out;
 }
 
-StartAdjoint pull_back_half_space(const LaggedContact& contact, const FrictionAdjoint& adjoint,
-                                  const std::vector<FrictionPoint>& points, const PairScale& scale, FrictionForm form) {
+ContactAdjoint pull_back_half_space(const LaggedContact& contact, const FrictionAdjoint& adjoint,
+                                    const std::vector<FrictionPoint>& points, const PairScale& scale,
+                                    FrictionForm form) {
     const Vector3d& n = contact.normal;
     const double c = height_factor(scale.margin);
-    StartAdjoint out;
+    ContactAdjoint out;
     out.vertices.resize(points.size());
     Vector3d n_bar = adjoint.normal;
     for (std::size_t m = 0; m < points.size(); ++m) {
@@ -94,10 +90,10 @@ StartAdjoint pull_back_half_space(const LaggedContact& contact, const FrictionAd
         }
         n_bar += z_bar * (x + contact.frame.apart);
         out.vertices[m] = (y_bar + z_bar * n) / scale.length;
-        out.a += wrench_of(out.vertices[m], scale.length * x);
-        out.b.head<3>() -= z_bar / scale.length * n;
+        out.start.a += wrench_of(out.vertices[m], scale.length * x);
+        out.start.b.head<3>() -= z_bar / scale.length * n;
     }
-    out.b.tail<3>() += n.cross(n_bar);  // dn = w x n
+    out.start.b.tail<3>() += n.cross(n_bar);  // dn = w x n
     return out;
 }
 
@@ -143,8 +139,8 @@ void lag_hull_above(const HullColumns& hull, int row, const Eigen::Matrix3d& rot
     contact.split = contact.points.size();
 }
 
-StartAdjoint pull_back(const LaggedContact& contact, const FrictionAdjoint& adjoint,
-                       const std::vector<FrictionPoint>& points, const PairScale& scale, FrictionForm form) {
+ContactAdjoint pull_back(const LaggedContact& contact, const FrictionAdjoint& adjoint,
+                         const std::vector<FrictionPoint>& points, const PairScale& scale, FrictionForm form) {
     return contact.half_space ? pull_back_half_space(contact, adjoint, points, scale, form)
                               : pull_back_hulls(contact, adjoint, points, scale, form);
 }

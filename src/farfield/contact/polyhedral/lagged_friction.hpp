@@ -56,14 +56,14 @@ struct LaggedContact {
 void lag_hull_above(const HullColumns& hull, int row, const Eigen::Matrix3d& rotation, const PairScale& scale,
                     FrictionForm form, LaggedContact& contact);
 
-/// By the poses at the start, and by vertices in world axes (per vertex of the contact) [m].
-struct StartAdjoint {
-    Vector6d a = Vector6d::Zero(), b = Vector6d::Zero();
+/// By the poses at the start, in the order of the contact's bodies, and by vertices in world axes (per vertex of the contact) [m].
+struct ContactAdjoint {
+    StartAdjoint start;
     std::vector<Eigen::Vector3d> vertices;
 };
 /// `points`: what friction_vjp left. Sides as in the contact.
-[[nodiscard]] StartAdjoint pull_back(const LaggedContact& contact, const FrictionAdjoint& adjoint,
-                                     const std::vector<FrictionPoint>& points, const PairScale& scale,
-                                     FrictionForm form);
+[[nodiscard]] ContactAdjoint pull_back(const LaggedContact& contact, const FrictionAdjoint& adjoint,
+                                       const std::vector<FrictionPoint>& points, const PairScale& scale,
+                                       FrictionForm form);
 
 }  // namespace farfield::contact::polyhedral

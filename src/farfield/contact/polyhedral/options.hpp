@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file  Options of the convex-polyhedron contact model.
+#include <optional>
 
 namespace farfield::contact::polyhedral {
 
@@ -8,13 +9,15 @@ namespace farfield::contact::polyhedral {
 enum class FrictionForm { Projected, Paper };
 
 struct PolyhedralOptions {
+    double stiffness = 1.0;                    ///< factor of the weights below
+    std::optional<double> weight_in_joules{};  ///< kappa [J] of every pair; none: by the lighter body's weight
     double range = 0.0;        ///< distance at which hulls begin to repel [m]; 0: by the scene, see automatic_range
     double margin = 0.1;       ///< s of the barrier: larger is softer in the plane's tilt; in (0, 1/2]
     double slip_speed = 1e-3;  ///< smoothing of friction [m/s]
     FrictionForm friction = FrictionForm::Projected;
 };
 
-/// Throws unless range >= 0, 0 < margin <= 1/2 and slip_speed > 0.
+/// Throws, naming the option, its value and what is expected.
 void validate(const PolyhedralOptions& options);
 
 }  // namespace farfield::contact::polyhedral

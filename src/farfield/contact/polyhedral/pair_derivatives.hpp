@@ -8,13 +8,12 @@
 /// and since p = (n, o) minimises Phi,  Hess U = Phi_xixi - Phi_xip Phi_pp^-1 Phi_pxi.
 #include <Eigen/Dense>
 
+#include "farfield/contact/pairwise/pair_vectors.hpp"
 #include "farfield/contact/polyhedral/hull_pair.hpp"
 #include "farfield/math/pose.hpp"
 
 namespace farfield::contact::polyhedral {
 
-using Vector12d = Eigen::Matrix<double, 12, 1>;
-using Matrix12d = Eigen::Matrix<double, 12, 12>;
 using Matrix4x12d = Eigen::Matrix<double, 4, 12>;
 
 /// A solved pair in world axes: plane, sums, and where the body origins are from its centre. Lengths scaled.

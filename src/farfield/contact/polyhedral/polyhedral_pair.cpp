@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
-#include "farfield/base/error.hpp"
 #include "farfield/contact/plane_friction/fixed_plane_friction.hpp"
 #include "farfield/contact/polyhedral/barrier.hpp"
 #include "farfield/contact/polyhedral/polyhedral.hpp"
@@ -23,10 +23,6 @@ constexpr double kGapRounding = 1e-13;          // of the bodies' sizes and posi
 
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
-Pose relative(const Pose& a, const Pose& b) {
-    return {a.rotation.transpose() * b.rotation, a.rotation.transpose() * (b.position - a.position)};
-}
-
 /// How a body has moved since the start of the step. Poses scaled.
 BodyMotion motion(const Vector3d& origin, const Pose& start, const Pose& now, double length) {
     return {origin, now.rotation * start.rotation.transpose(), length * (now.position - start.position)};
@@ -38,191 +34,204 @@ Vector12d swapped(const Vector12d& x) {
     return out;
 }
 
-Matrix12d swapped(const Matrix12d& m) {
-    Matrix12d out;
-    out << m.bottomRightCorner<6, 6>(), m.bottomLeftCorner<6, 6>(), m.topRightCorner<6, 6>(), m.topLeftCorner<6, 6>();
-    return out;
-}
-
-/// The two motions in the order of the contact's own bodies.
-struct ContactMotion {
+/// The motions [m] of the contact's bodies, and what they do to its friction.
+struct ContactFriction {
+    const LaggedContact& contact;
     BodyMotion a, b;
+    SlipModel slip;
 
-    ContactMotion(const LaggedContact& contact, const Pose& start_a, const Pose& now_a, const Pose& start_b,
-                  const Pose& now_b, double length)
-        : a(contact.swapped ? motion(contact.origin_a, start_b, now_b, length)
-                            : motion(contact.origin_a, start_a, now_a, length)),
-          b(contact.swapped ? motion(contact.origin_b, start_a, now_a, length)
-                            : motion(contact.origin_b, start_b, now_b, length)) {}
+    ContactFriction(const LaggedContact& lagged, const Pose& start_a, const Pose& now_a, const Pose& start_b,
+                    const Pose& now_b, double length, const SlipModel& model)
+        : contact(lagged),
+          a(lagged.swapped ? motion(lagged.origin_a, start_b, now_b, length)
+                           : motion(lagged.origin_a, start_a, now_a, length)),
+          b(lagged.swapped ? motion(lagged.origin_b, start_a, now_a, length)
+                           : motion(lagged.origin_b, start_b, now_b, length)),
+          slip(model) {}
+
+    [[nodiscard]] double energy() const {
+        return contact.half_space ? fixed_friction_energy(contact.plane(), a, b, slip)
+                                  : friction_energy(contact.plane(), a, b, slip);
+    }
+    [[nodiscard]] FrictionSum sum() const {
+        FrictionSum out;
+        (contact.half_space ? add_fixed_friction : add_friction)(contact.plane(), a, b, slip, out);
+        return out;
+    }
+    [[nodiscard]] FrictionAdjoint vjp(const Vector6d& twist_a, const Vector6d& twist_b,
+                                      std::span<FrictionPoint> points) const {
+        return contact.half_space ? fixed_friction_vjp(contact.plane(), a, b, slip, twist_a, twist_b, points)
+                                  : contact::friction_vjp(contact.plane(), a, b, slip, twist_a, twist_b, points);
+    }
 };
 
 }  // namespace
 
-void Polyhedral::refuse_touching(int pair) const {
-    fail("Polyhedral: the convex hulls of bodies '", names_[at(pairs_[at(pair)].a)], "' and '",
-         names_[at(pairs_[at(pair)].b)],
-         "' touch or cross at the start of a step; expected a gap (concave meshes must be decomposed into convex "
-         "parts)");
+Pose Polyhedral::PairView::b_in_a() const {
+    const Eigen::Matrix3d turn = pose_a->rotation.transpose();
+    return {turn * pose_b->rotation, turn * (pose_b->position - pose_a->position)};
+}
+
+void Polyhedral::refuse(int pair) const {
+    refuse_touching(pair, nullptr,
+                    ": their convex hulls do; expected a gap (concave meshes must be decomposed into convex parts)");
 }
 
 template <class Work>
-void Polyhedral::for_each_half_space(const Placed& at_poses, const PairMemory& pair, Work&& work) const {
-    const ContactPair& bodies = pairs_[at(at_poses.pair)];
-    const auto first = static_cast<int>(half_spaces_[at(bodies.a)].size());
-    for (const int k : pair.half_spaces) {
-        const bool ground_is_a = k < first;
-        const int ground = ground_is_a ? bodies.a : bodies.b, body = ground_is_a ? bodies.b : bodies.a;
-        const HalfSpace& half = half_spaces_[at(ground)][at(ground_is_a ? k : k - first)];
-        const Pose &ground_pose = ground_is_a ? *at_poses.a : *at_poses.b,
-                   &pose = ground_is_a ? *at_poses.b : *at_poses.a;
-        work(make_frame(half, ground_pose, pose, length_), body, pose, ground_is_a);
+void Polyhedral::for_each_half_space(const PairView& at_poses, const PairMemory& cache, Work&& work) const {
+    for (const int k : cache.half_spaces) {
+        const HalfSpaceSide& side = half_space_sides(at_poses.index)[at(k)];
+        const bool first = side.surface_first;
+        const Pose &pose = first ? *at_poses.pose_a : *at_poses.pose_b,
+                   &ground = first ? *at_poses.pose_b : *at_poses.pose_a;
+        work(make_frame(side.half_space, ground, pose), first ? at_poses.a : at_poses.b, pose, first);
     }
 }
 
-void Polyhedral::pair_energy(const Placed& at_poses, bool rubs, Memory& memory, PairResult& result) const {
-    PairMemory& mine = memory.pairs[at(at_poses.pair)];
-    const PairScale scale = this->scale(at_poses.pair);
-    result.finite = true;
-    result.energy = result.friction = 0.0;
-    const Pose b_in_a = relative(*at_poses.a, *at_poses.b);
-    for (HullPair& near : mine.near) {
+bool Polyhedral::add_body_above(const HalfSpaceFrame& frame, int body, const Pose& pose, const Memory& memory,
+                                HullSums& sums) const {
+    bool clear = true;
+    for (const int hull : hulls_of_[at(body)])
+        clear = add_hull_above(columns(hull, memory), frame, pose.rotation, options_.margin, sums) && clear;
+    return clear;
+}
+
+void Polyhedral::lag(int index, PairwiseMemory& step) const {
+    auto& memory = static_cast<Memory&>(step);
+    PairMemory& cache = memory.pairs[at(index)];
+    const PairView p = view(index, memory.previous);
+    const PairScale scale = this->scale(index, memory);
+    const Pose b_in_a = p.b_in_a();
+    for (HullPair& near : cache.near) {
+        const HullColumns a = columns(near.a, memory), b = columns(near.b, memory);
+        const HullPairSolution solution = solve_hull_pair(a, b, b_in_a, scale.margin, kDerivativeTolerance, near.warm);
+        if (solution.status == PairStatus::Touching) refuse(index);
+        if (solution.status == PairStatus::Apart) continue;
+        cache.lagged.push_back(lag_hull_pair(solution, a, b, hulls_[at(near.a)].first, hulls_[at(near.b)].first,
+                                             *p.pose_a, *p.pose_b, scale, options_.friction));
+    }
+    for_each_half_space(p, cache, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool first) {
+        LaggedContact contact = begin_half_space(frame, scale, !first);
+        for (const int hull : hulls_of_[at(body)]) {
+            HullSums sums;
+            if (!add_hull_above(columns(hull, memory), frame, pose.rotation, scale.margin, sums)) refuse(index);
+            if (sums.value > 0.0)
+                lag_hull_above(columns(hull, memory), hulls_[at(hull)].first, pose.rotation, scale, options_.friction,
+                               contact);
+        }
+        if (!contact.points.empty()) cache.lagged.push_back(std::move(contact));
+    });
+}
+
+void Polyhedral::pair_energy(int index, PairwiseMemory& step, PairResult& result) const {
+    auto& memory = static_cast<Memory&>(step);
+    PairMemory& cache = memory.pairs[at(index)];
+    const PairView p = view(index, memory.poses);
+    const PairScale scale = this->scale(index, memory);
+    const Pose b_in_a = p.b_in_a();
+    for (HullPair& near : cache.near) {
         const HullPairSolution solution = solve_hull_pair(columns(near.a, memory), columns(near.b, memory), b_in_a,
                                                           scale.margin, kEnergyTolerance, near.warm);
         result.finite = solution.status != PairStatus::Touching;
         if (!result.finite) return;
         result.energy += scale.weight * solution.value;
     }
-    for_each_half_space(at_poses, mine, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool) {
+    for_each_half_space(p, cache, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool) {
         HullSums sums;
-        for (const int hull : hulls_of_[at(body)])
-            result.finite =
-                add_hull_above(columns(hull, memory), frame, pose.rotation, scale.margin, sums) && result.finite;
+        result.finite = add_body_above(frame, body, pose, memory, sums) && result.finite;
         result.energy += scale.weight * sums.value;
     });
     if (!std::isfinite(result.energy)) result.finite = false;
-    if (!result.finite || !rubs || mine.lagged.empty()) return;
-    const Placed start = place(at_poses.pair, memory.previous);
-    for (const LaggedContact& contact : mine.lagged) {
-        const ContactMotion moved(contact, *start.a, *at_poses.a, *start.b, *at_poses.b, length_);
-        const SlipModel slip = slip_model(memory.dt, contact.half_space);
-        result.friction += contact.half_space ? fixed_friction_energy(contact.plane(), moved.a, moved.b, slip)
-                                              : friction_energy(contact.plane(), moved.a, moved.b, slip);
+    const double coefficient = memory.coefficients[at(index)];
+    if (!result.finite || coefficient == 0.0 || cache.lagged.empty()) return;
+    const PairView start = view(index, memory.previous);
+    double friction = 0.0;
+    for (const LaggedContact& contact : cache.lagged) {
+        friction += ContactFriction(contact, *start.pose_a, *p.pose_a, *start.pose_b, *p.pose_b, length(),
+                                    slip_model(memory.dt, contact.half_space))
+                        .energy();
     }
+    result.energy += coefficient * friction;
 }
 
-void Polyhedral::pair_derivatives(const Placed& at_poses, double coefficient, Memory& memory, PairResult& result,
-                                  PairBlock& block) const {
-    PairMemory& mine = memory.pairs[at(at_poses.pair)];
-    const PairScale scale = this->scale(at_poses.pair);
-    result.finite = true;
-    result.energy = result.friction = 0.0;
-    result.gradient.setZero();
-    block.hessian.setZero();
+void Polyhedral::pair_linearize(int index, PairwiseMemory& step, PairResult& result, PairBlock& block) const {
+    auto& memory = static_cast<Memory&>(step);
+    PairMemory& cache = memory.pairs[at(index)];
+    const PairView p = view(index, memory.poses);
+    const PairScale scale = this->scale(index, memory);
     double gap = std::numeric_limits<double>::infinity();
-    const Pose b_in_a = relative(*at_poses.a, *at_poses.b);
-    for (HullPair& near : mine.near) {
+    const Pose b_in_a = p.b_in_a();
+    for (HullPair& near : cache.near) {
         const HullPairSolution& solution = near.solution = solve_hull_pair(
             columns(near.a, memory), columns(near.b, memory), b_in_a, scale.margin, kDerivativeTolerance, near.warm);
         result.finite = solution.status != PairStatus::Touching;
         if (!result.finite) return;
         gap = std::min(gap, solution.gap);
         if (solution.status == PairStatus::Apart) continue;
-        const WorldPair pair = in_world(solution, *at_poses.a, *at_poses.b);
+        const WorldPair world = in_world(solution, *p.pose_a, *p.pose_b);
         result.energy += scale.weight * solution.value;
-        result.gradient += unscaled_gradient(pair_gradient(pair), scale.weight, length_);
-        block.hessian += unscaled_hessian(pair_hessian(pair), scale.weight, length_);
+        result.gradient += unscaled_gradient(pair_gradient(world), scale.weight, length());
+        block.hessian += unscaled_hessian(pair_hessian(world), scale.weight, length());
     }
-    for_each_half_space(at_poses, mine, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool ground_is_a) {
+    for_each_half_space(p, cache, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool first) {
         HullSums sums;
-        for (const int hull : hulls_of_[at(body)])
-            result.finite =
-                add_hull_above(columns(hull, memory), frame, pose.rotation, scale.margin, sums) && result.finite;
+        result.finite = add_body_above(frame, body, pose, memory, sums) && result.finite;
         gap = std::min(gap, sums.lowest / height_factor(scale.margin));
         if (!result.finite || sums.value == 0.0) return;
-        const Vector12d gradient =
-            unscaled_gradient(half_space_gradient(sums, frame, scale.margin), scale.weight, length_);
-        const Matrix12d hessian =
-            unscaled_hessian(half_space_hessian(sums, frame, scale.margin), scale.weight, length_);
         result.energy += scale.weight * sums.value;
-        result.gradient += ground_is_a ? swapped(gradient) : gradient;
-        block.hessian += ground_is_a ? swapped(hessian) : hessian;
+        add_in_pair_order(first, 1.0,
+                          unscaled_gradient(half_space_gradient(sums, frame, scale.margin), scale.weight, length()),
+                          unscaled_hessian(half_space_hessian(sums, frame, scale.margin), scale.weight, length()),
+                          result.gradient, block.hessian);
     });
     if (!std::isfinite(result.energy)) result.finite = false;
     if (!result.finite) return;
-    const double size = at_poses.a->position.norm() + at_poses.b->position.norm() + 1.0;
-    result.gap = std::min(mine.box_gap, std::max(0.0, length_ * (gap - kGapRounding * size)));
-    if (coefficient == 0.0 || mine.lagged.empty()) return;
-    const Placed start = place(at_poses.pair, memory.previous);
-    for (const LaggedContact& contact : mine.lagged) {
-        const ContactMotion moved(contact, *start.a, *at_poses.a, *start.b, *at_poses.b, length_);
-        const SlipModel slip = slip_model(memory.dt, contact.half_space);
-        FrictionSum sum;
-        if (contact.half_space) {
-            add_fixed_friction(contact.plane(), moved.a, moved.b, slip, sum);
-        } else {
-            add_friction(contact.plane(), moved.a, moved.b, slip, sum);
-        }
-        result.friction += sum.energy;
-        result.gradient += coefficient * (contact.swapped ? swapped(sum.gradient) : sum.gradient);
-        block.hessian += coefficient * (contact.swapped ? swapped(sum.hessian) : sum.hessian);
+    const double size = p.pose_a->position.norm() + p.pose_b->position.norm() + 1.0;
+    block.gap = std::min(cache.box_gap, std::max(0.0, length() * (gap - kGapRounding * size)));
+    const double coefficient = memory.coefficients[at(index)];
+    if (coefficient == 0.0 || cache.lagged.empty()) return;
+    const PairView start = view(index, memory.previous);
+    double friction = 0.0;
+    for (const LaggedContact& contact : cache.lagged) {
+        const FrictionSum sum = ContactFriction(contact, *start.pose_a, *p.pose_a, *start.pose_b, *p.pose_b, length(),
+                                                slip_model(memory.dt, contact.half_space))
+                                    .sum();
+        friction += sum.energy;
+        add_in_pair_order(!contact.swapped, coefficient, sum.gradient, sum.hessian, result.gradient, block.hessian);
     }
+    result.friction = coefficient * friction;
+    result.energy += result.friction;
 }
 
-void Polyhedral::pair_lag(const Placed& at_poses, Memory& memory) const {
-    PairMemory& mine = memory.pairs[at(at_poses.pair)];
-    const PairScale scale = this->scale(at_poses.pair);
-    const Pose b_in_a = relative(*at_poses.a, *at_poses.b);
-    for (HullPair& near : mine.near) {
-        const HullColumns a = columns(near.a, memory), b = columns(near.b, memory);
-        const HullPairSolution solution = solve_hull_pair(a, b, b_in_a, scale.margin, kDerivativeTolerance, near.warm);
-        if (solution.status == PairStatus::Touching) refuse_touching(at_poses.pair);
-        if (solution.status == PairStatus::Apart) continue;
-        mine.lagged.push_back(lag_hull_pair(solution, a, b, hulls_[at(near.a)].first, hulls_[at(near.b)].first,
-                                            *at_poses.a, *at_poses.b, scale, options_.friction));
-    }
-    for_each_half_space(at_poses, mine, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool ground_is_a) {
-        LaggedContact contact = begin_half_space(frame, scale, ground_is_a);
-        for (const int hull : hulls_of_[at(body)]) {
-            HullSums sums;
-            if (!add_hull_above(columns(hull, memory), frame, pose.rotation, scale.margin, sums))
-                refuse_touching(at_poses.pair);
-            if (sums.value > 0.0)
-                lag_hull_above(columns(hull, memory), hulls_[at(hull)].first, pose.rotation, scale, options_.friction,
-                               contact);
-        }
-        if (!contact.points.empty()) mine.lagged.push_back(std::move(contact));
-    });
-}
-
-void Polyhedral::add_pair_vertices(const Placed& at_poses, const HullPair& near, const Vector12d& twist,
+void Polyhedral::add_pair_vertices(const PairView& p, const HullPair& near, const Vector12d& twist,
                                    const Memory& memory, PairAdjoint& adjoint) const {
-    const PairScale scale = this->scale(at_poses.pair);
-    const WorldPair pair = in_world(near.solution, *at_poses.a, *at_poses.b);
+    const PairScale scale = this->scale(p.index, memory);
+    const WorldPair pair = in_world(near.solution, *p.pose_a, *p.pose_b);
     const Vector3d& n = pair.plane.normal;
     const Vector4d y = solve_ldlt(pair.hessian, Vector4d(plane_coupling(pair) * twist));
-    const auto one_side = [&](int hull, double side, const Pose& pose, const Vector3d& from, const Vector6d& own) {
+    const auto one_side = [&](int hull, double side, const Pose& pose, const Vector3d& from, const Vector6d& motion) {
         const HullColumns points = columns(hull, memory);
         const Vector3d centre = pose.rotation.transpose() * from, local = pose.rotation.transpose() * n;
         for (int m = 0; m < points.size; ++m) {
             const Vector3d inner = points.point(m) - centre;
             const double q = side * (local.dot(inner) + pair.plane.offset);
             if (!(q < scale.margin)) continue;
-            const BarrierTaylor p = barrier(q, scale.margin);
-            const Vector3d x = pose.rotation * inner, w = own.tail<3>();
-            const Vector3d moved = own.head<3>() + w.cross(x + from);
-            const Vector3d bar =
-                p.second * (n.dot(moved) - x.dot(y.head<3>()) - y[3]) * n - side * p.first * (y.head<3>() - n.cross(w));
+            const BarrierTaylor value = barrier(q, scale.margin);
+            const Vector3d x = pose.rotation * inner, w = motion.tail<3>();
+            const Vector3d moved = motion.head<3>() + w.cross(x + from);
+            const Vector3d bar = value.second * (n.dot(moved) - x.dot(y.head<3>()) - y[3]) * n -
+                                 side * value.first * (y.head<3>() - n.cross(w));
             adjoint.vertices.emplace_back(hulls_[at(hull)].first + m,
-                                          scale.weight / length_ * (pose.rotation.transpose() * bar));
+                                          scale.weight / length() * (pose.rotation.transpose() * bar));
         }
     };
-    one_side(near.a, -1.0, *at_poses.a, pair.from_a, twist.head<6>());
-    one_side(near.b, 1.0, *at_poses.b, pair.from_b, twist.tail<6>());
+    one_side(near.a, -1.0, *p.pose_a, pair.from_a, twist.head<6>());
+    one_side(near.b, 1.0, *p.pose_b, pair.from_b, twist.tail<6>());
 }
 
 void Polyhedral::add_height_vertices(const HalfSpaceFrame& frame, int body, const Pose& pose, int pair,
                                      const Vector12d& twist, const Memory& memory, PairAdjoint& adjoint) const {
-    const PairScale scale = this->scale(pair);
+    const PairScale scale = this->scale(pair, memory);
     const Vector3d n = height_factor(scale.margin) * frame.normal;
     const Vector3d v = twist.segment<3>(0), w = twist.segment<3>(3), v_h = twist.segment<3>(6),
                    w_h = twist.segment<3>(9);
@@ -232,52 +241,54 @@ void Polyhedral::add_height_vertices(const HalfSpaceFrame& frame, int body, cons
             const Vector3d x = pose.rotation * points.point(m);
             const double q = n.dot(x) + height_factor(scale.margin) * frame.height;
             if (!(q < scale.margin)) continue;
-            const BarrierTaylor p = barrier(q, scale.margin);
+            const BarrierTaylor value = barrier(q, scale.margin);
             const double rate = n.dot(v - v_h + w.cross(x) - w_h.cross(x + frame.apart));
-            const Vector3d bar = p.second * rate * n + p.first * n.cross(w - w_h);
+            const Vector3d bar = value.second * rate * n + value.first * n.cross(w - w_h);
             adjoint.vertices.emplace_back(hulls_[at(hull)].first + m,
-                                          scale.weight / length_ * (pose.rotation.transpose() * bar));
+                                          scale.weight / length() * (pose.rotation.transpose() * bar));
         }
     }
 }
 
-void Polyhedral::pair_contact_vjp(const Placed& at_poses, const Twists& twists, const Memory& memory,
-                                  PairAdjoint& adjoint) const {
-    const PairMemory& mine = memory.pairs[at(at_poses.pair)];
-    const ContactPair& bodies = pairs_[at(at_poses.pair)];
-    const Vector12d twist = scaled_twists(twists[at(bodies.a)], twists[at(bodies.b)], length_);
-    for (const HullPair& near : mine.near) {
-        if (near.solution.status == PairStatus::Active) add_pair_vertices(at_poses, near, twist, memory, adjoint);
+void Polyhedral::potential_vjp(const PairView& p, const Twists& twists, const Memory& memory,
+                               PairAdjoint& adjoint) const {
+    const PairMemory& cache = memory.pairs[at(p.index)];
+    const Vector12d twist = scaled_twists(twists[at(p.a)], twists[at(p.b)], length());
+    for (const HullPair& near : cache.near) {
+        if (near.solution.status == PairStatus::Active) add_pair_vertices(p, near, twist, memory, adjoint);
     }
-    for_each_half_space(at_poses, mine, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool ground_is_a) {
-        add_height_vertices(frame, body, pose, at_poses.pair, ground_is_a ? swapped(twist) : twist, memory, adjoint);
+    for_each_half_space(p, cache, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool first) {
+        add_height_vertices(frame, body, pose, p.index, first ? twist : swapped(twist), memory, adjoint);
     });
 }
 
-void Polyhedral::pair_friction_vjp(const Placed& at_poses, const Placed& start, const Twists& twists,
-                                   const Memory& memory, PairAdjoint& adjoint) const {
-    const ContactPair& bodies = pairs_[at(at_poses.pair)];
-    const PairScale scale = this->scale(at_poses.pair);
+void Polyhedral::friction_vjp(const PairView& p, const PairView& start, const Twists& twists, const Memory& memory,
+                              PairAdjoint& adjoint) const {
     std::vector<FrictionPoint> bars;
-    for (const LaggedContact& contact : memory.pairs[at(at_poses.pair)].lagged) {
-        const ContactMotion moved(contact, *start.a, *at_poses.a, *start.b, *at_poses.b, length_);
-        const SlipModel slip = slip_model(memory.dt, contact.half_space);
-        const Vector6d &twist_a = twists[at(contact.swapped ? bodies.b : bodies.a)],
-                       &twist_b = twists[at(contact.swapped ? bodies.a : bodies.b)];
+    for (const LaggedContact& contact : memory.pairs[at(p.index)].lagged) {
         bars.resize(contact.points.size());
-        const FrictionAdjoint friction =
-            contact.half_space ? fixed_friction_vjp(contact.plane(), moved.a, moved.b, slip, twist_a, twist_b, bars)
-                               : friction_vjp(contact.plane(), moved.a, moved.b, slip, twist_a, twist_b, bars);
-        const StartAdjoint back = pull_back(contact, friction, bars, scale, options_.friction);
-        adjoint.friction_phi += friction.phi;
-        (contact.swapped ? adjoint.previous_b : adjoint.previous_a) += friction.previous_a + back.a;
-        (contact.swapped ? adjoint.previous_a : adjoint.previous_b) += friction.previous_b + back.b;
+        const ContactFriction friction(contact, *start.pose_a, *p.pose_a, *start.pose_b, *p.pose_b, length(),
+                                       slip_model(memory.dt, contact.half_space));
+        const FrictionAdjoint direct =
+            friction.vjp(twists[at(contact.swapped ? p.b : p.a)], twists[at(contact.swapped ? p.a : p.b)], bars);
+        const ContactAdjoint back = pull_back(contact, direct, bars, scale(p.index, memory), options_.friction);
+        adjoint.phi += direct.phi;
+        adjoint.start.add({direct.previous_a + back.start.a, direct.previous_b + back.start.b}, !contact.swapped);
         for (std::size_t m = 0; m < contact.vertices.size(); ++m) {
             const bool on_first = contact.half_space ? !contact.swapped : m < contact.split;
-            const Pose& pose = on_first ? *start.a : *start.b;
+            const Pose& pose = on_first ? *start.pose_a : *start.pose_b;
             adjoint.friction_vertices.emplace_back(contact.vertices[m].row,
                                                    pose.rotation.transpose() * back.vertices[m]);
         }
+    }
+}
+
+void Polyhedral::pair_vjp(int index, std::span<const Twists> directions, PairwiseMemory& step) const {
+    auto& memory = static_cast<Memory&>(step);
+    const PairView now = view(index, memory.poses), start = view(index, memory.previous);
+    for (std::size_t k = 0; k < directions.size(); ++k) {
+        potential_vjp(now, directions[k], memory, memory.adjoint(index, k));
+        friction_vjp(now, start, directions[k], memory, memory.adjoint(index, k));
     }
 }
 

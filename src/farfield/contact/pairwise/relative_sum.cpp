@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "farfield/contact/relative_sum.hpp"
+#include "farfield/contact/pairwise/relative_sum.hpp"
 
 #include "farfield/math/rotation.hpp"
 
@@ -61,17 +61,6 @@ PairDerivatives to_body_charts(const RelativeSum& sum, const Vector3d& s_a, cons
     out.hessian.topRightCorner<6, 6>() = t_a.transpose() * h_ab * t_b;
     out.hessian.bottomLeftCorner<6, 6>() = out.hessian.topRightCorner<6, 6>().transpose();
     return out;
-}
-
-void add_in_pair_order(bool a_first, double scale, const Vector12d& gradient, const Matrix12d& hessian,
-                       Vector12d& pair_gradient, Matrix12d& pair_hessian) {
-    const Eigen::Index first = a_first ? 0 : 6, second = 6 - first;
-    pair_gradient.segment<6>(first) += scale * gradient.head<6>();
-    pair_gradient.segment<6>(second) += scale * gradient.tail<6>();
-    pair_hessian.block<6, 6>(first, first) += scale * hessian.block<6, 6>(0, 0);
-    pair_hessian.block<6, 6>(first, second) += scale * hessian.block<6, 6>(0, 6);
-    pair_hessian.block<6, 6>(second, first) += scale * hessian.block<6, 6>(6, 0);
-    pair_hessian.block<6, 6>(second, second) += scale * hessian.block<6, 6>(6, 6);
 }
 
 }  // namespace farfield::contact

@@ -1,105 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// @file  Private to ipc*.cpp: a pair of bodies where they are, and the half-spaces between them.
+/// @file  Private to ipc*.cpp: a pair of bodies at given poses, a mesh above a half-space within it, and the terms of both.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "farfield/contact/ipc/closest.hpp"
 #include "farfield/contact/ipc/ipc.hpp"
 #include "farfield/geometry/shape_distance.hpp"
 
 namespace farfield::contact::ipc {
 
-struct Ipc::Placed {
-    int pair, a, b;
+struct Ipc::PairView {
+    int a, b;
     const Shape *shape_a, *shape_b;
-    const PlacedShape *placed_a, *placed_b;
+    const WorldShape *world_a, *world_b;
     const Pose *pose_a, *pose_b;
     Eigen::Vector3d origin_a, origin_b;  ///< body origins about o, the origin of A's tree, or of B's when A has no mesh
 
-    Placed(int index, const ContactPair& bodies, const Shape& sa, const Shape& sb, const PlacedShape& pa,
-           const PlacedShape& pb, const Pose& xa, const Pose& xb)
-        : pair(index),
-          a(bodies.a),
+    PairView(const ContactPair& bodies, const std::vector<Shape>& shapes, const std::vector<WorldShape>& world,
+             const Poses& poses)
+        : a(bodies.a),
           b(bodies.b),
-          shape_a(&sa),
-          shape_b(&sb),
-          placed_a(&pa),
-          placed_b(&pb),
-          pose_a(&xa),
-          pose_b(&xb) {
-        const Eigen::Vector3d between = xb.position - xa.position;
-        if (sa.has_mesh()) {
-            origin_a = -pa.origin;
-            origin_b = between - pa.origin;
+          shape_a(&shapes[static_cast<std::size_t>(a)]),
+          shape_b(&shapes[static_cast<std::size_t>(b)]),
+          world_a(&world[static_cast<std::size_t>(a)]),
+          world_b(&world[static_cast<std::size_t>(b)]),
+          pose_a(&poses[static_cast<std::size_t>(a)]),
+          pose_b(&poses[static_cast<std::size_t>(b)]) {
+        const Eigen::Vector3d between = pose_b->position - pose_a->position;
+        if (shape_a->has_mesh()) {
+            origin_a = -world_a->origin;
+            origin_b = between - world_a->origin;
         } else {
-            origin_a = -between - pb.origin;
-            origin_b = -pb.origin;
+            origin_a = -between - world_b->origin;
+            origin_b = -world_b->origin;
         }
     }
 
     [[nodiscard]] bool meshes() const { return shape_a->has_mesh() && shape_b->has_mesh(); }
     /// B's tree seen from A's.
     [[nodiscard]] Pose b_in_a() const {
-        return {placed_a->rotation.transpose() * placed_b->rotation,
-                placed_a->rotation.transpose() * (origin_b + placed_b->origin)};
+        return {world_a->rotation.transpose() * world_b->rotation,
+                world_a->rotation.transpose() * (origin_b + world_b->origin)};
     }
     /// Of the bounding spheres.
     [[nodiscard]] double sphere_gap() const {
-        return (pose_b->position - pose_a->position + placed_b->center - placed_a->center).norm() -
+        return (pose_b->position - pose_a->position + world_b->center - world_a->center).norm() -
                shape_a->tree.root().radius - shape_b->tree.root().radius;
     }
 };
 
-struct Ipc::Facing {
-    bool mesh_is_a = true;
+struct Ipc::SideView {
+    bool surface_first = true;
     const Shape* mesh = nullptr;
-    const PlacedShape* placed = nullptr;
+    const WorldShape* world = nullptr;
     Eigen::Vector3d normal;                     ///< world axes
     Eigen::Vector3d local_normal;               ///< in the frame of the mesh's tree
     double height = 0.0;                        ///< of that frame's origin
     Eigen::Vector3d origin_mesh, origin_plane;  ///< body origins about that origin, world axes
-    double center_height = 0.0;                 ///< of the bounding sphere
+    double sphere_gap = 0.0;                    ///< of the bounding sphere
+
+    SideView(const HalfSpaceSide& side, const PairView& pair)
+        : surface_first(side.surface_first),
+          mesh(side.surface_first ? pair.shape_a : pair.shape_b),
+          world(side.surface_first ? pair.world_a : pair.world_b) {
+        const Pose &mesh_pose = surface_first ? *pair.pose_a : *pair.pose_b,
+                   &pose = surface_first ? *pair.pose_b : *pair.pose_a;
+        normal = pose.rotation * side.half_space.normal;
+        local_normal = world->rotation.transpose() * normal;
+        origin_mesh = -world->origin;
+        origin_plane = pose.position - mesh_pose.position - world->origin;
+        height = -normal.dot(origin_plane) - side.half_space.offset;
+        sphere_gap = height + normal.dot(world->center - world->origin) - mesh->tree.root().radius;
+    }
 };
 
+/// What a pass over all terms has seen.
 struct Ipc::Nearest {
     bool finite = true;
     double gap = std::numeric_limits<double>::infinity();  ///< lower bound of the distance
 };
 
-template <class Work>
-void Ipc::for_each_half_space(const Placed& at, Work&& work) const {
-    const auto one_side = [&](bool mesh_is_a) {
-        const Shape &mesh = mesh_is_a ? *at.shape_a : *at.shape_b, &other = mesh_is_a ? *at.shape_b : *at.shape_a;
-        if (!mesh.has_mesh()) return;
-        const PlacedShape& placed = mesh_is_a ? *at.placed_a : *at.placed_b;
-        const Pose &mesh_pose = mesh_is_a ? *at.pose_a : *at.pose_b, &pose = mesh_is_a ? *at.pose_b : *at.pose_a;
-        for (const HalfSpace& half_space : other.half_spaces) {
-            Facing facing;
-            facing.mesh_is_a = mesh_is_a;
-            facing.mesh = &mesh;
-            facing.placed = &placed;
-            facing.normal = pose.rotation * half_space.normal;
-            facing.local_normal = placed.rotation.transpose() * facing.normal;
-            facing.origin_mesh = -placed.origin;
-            facing.origin_plane = pose.position - mesh_pose.position - placed.origin;
-            facing.height = -facing.normal.dot(facing.origin_plane) - half_space.offset;
-            facing.center_height = facing.height + facing.normal.dot(placed.center - placed.origin);
-            work(facing);
-        }
-    };
-    one_side(true);
-    one_side(false);
-}
-
 template <class Visit>
-Ipc::Nearest Ipc::for_each_height(const Facing& facing, Visit&& visit) const {
-    const double limit = barrier_.limit(), range = std::sqrt(limit);
-    const double sphere = facing.center_height - facing.mesh->tree.root().radius;
-    if (sphere >= range) return {true, sphere};
+Ipc::Nearest Ipc::for_each_height(const SideView& side, Visit&& visit) const {
+    const double range = std::sqrt(barrier_.limit());
+    if (side.sphere_gap >= range) return {true, side.sphere_gap};
     double lowest = std::numeric_limits<double>::infinity();
-    for (const Eigen::Vector3d& x : facing.mesh->vertices) {
-        const double z = facing.local_normal.dot(x) + facing.height;
+    for (const Eigen::Vector3d& x : side.mesh->vertices) {
+        const double z = side.local_normal.dot(x) + side.height;
         lowest = std::min(lowest, z);
         if (z < range) {
             if (!(z > 0.0)) return {false, 0.0};
@@ -110,15 +99,15 @@ Ipc::Nearest Ipc::for_each_height(const Facing& facing, Visit&& visit) const {
 }
 
 template <class Visit>
-Ipc::Nearest Ipc::for_each_term(const Placed& at, PairMemory& memory, Visit&& visit) const {
+Ipc::Nearest Ipc::for_each_term(const PairView& at, PairMemory& memory, Visit&& visit) const {
     const Shape &a = *at.shape_a, &b = *at.shape_b;
     const double limit = barrier_.limit(), spheres = at.sphere_gap();
     const bool clamped = barrier_.form() == Form::Clamped;
-    if (clamped && spheres >= options_.range) return {true, spheres};
+    if (clamped && spheres >= range_) return {true, spheres};
     const Pose pose = at.b_in_a();
     const CandidateList& list = memory.list;
     if (clamped) {
-        memory.list.update(a, b, pose, options_.range);
+        memory.list.update(a, b, pose, range_);
         if (any_crossing(a, b, pose, list.triangles)) return {false, 0.0};
     } else {
         if (crossing_point(a.tree, b.tree, pose)) return {false, 0.0};

@@ -11,12 +11,9 @@
 ///     g_p = T^T g,   H_p = T^T H T + diag(0, (F.s) 1 - (F s^T + s F^T)/2)   (the last term only for the body's own block).
 #include <Eigen/Dense>
 
-#include "farfield/math/pose.hpp"
+#include "farfield/contact/pairwise/pair_vectors.hpp"
 
 namespace farfield::contact {
-
-using Vector12d = Eigen::Matrix<double, 12, 1>;
-using Matrix12d = Eigen::Matrix<double, 12, 12>;
 
 struct RelativeSum {
     double value = 0.0;
@@ -44,9 +41,5 @@ struct PairDerivatives {
 };
 [[nodiscard]] PairDerivatives to_body_charts(const RelativeSum& sum, const Eigen::Vector3d& s_a,
                                              const Eigen::Vector3d& s_b);
-
-/// Adds `scale` times what belongs to bodies A and B to that of a pair of bodies, whose first is A or B.
-void add_in_pair_order(bool a_first, double scale, const Vector12d& gradient, const Matrix12d& hessian,
-                       Vector12d& pair_gradient, Matrix12d& pair_hessian);
 
 }  // namespace farfield::contact

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/io/contact_json.hpp"
+
+#include <cmath>
+#include <set>
+
+#include "farfield/base/error.hpp"
+#include "farfield/io/strict_json.hpp"
+
+namespace farfield {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMaxDepth = 2;
+
+// The options of each model, named once for both directions. Structured bindings name every member, so a member added to a struct and
+// forgotten here does not compile.
+
+template <class Options, class Visit>
+requires std::is_same_v<std::remove_const_t<Options>, contact::longrange::LongRangeOptions>
+void visit_options(Options& options, Visit&& visit) {
+    auto& [stiffness, weight_in_joules, blend, zero_offset, area_weights, length_scale, slip_speed, energy_tolerance,
+           derivative_tolerance, friction, brute_force] = options;
+    visit("stiffness", stiffness);
+    visit("weight_in_joules", weight_in_joules);
+    visit("blend", blend);
+    visit("zero_offset", zero_offset);
+    visit("area_weights", area_weights);
+    visit("length_scale", length_scale);
+    visit("slip_speed", slip_speed);
+    visit("energy_tolerance", energy_tolerance);
+    visit("derivative_tolerance", derivative_tolerance);
+    visit("friction_form", friction);
+    visit("brute_force", brute_force);
+}
+
+template <class Options, class Visit>
+requires std::is_same_v<std::remove_const_t<Options>, contact::polyhedral::PolyhedralOptions>
+void visit_options(Options& options, Visit&& visit) {
+    auto& [stiffness, weight_in_joules, range, margin, slip_speed, friction] = options;
+    visit("stiffness", stiffness);
+    visit("weight_in_joules", weight_in_joules);
+    visit("range", range);
+    visit("margin", margin);
+    visit("slip_speed", slip_speed);
+    visit("friction_form", friction);
+}
+
+template <class Options, class Visit>
+requires std::is_same_v<std::remove_const_t<Options>, contact::ipc::IpcOptions>
+void visit_options(Options& options, Visit&& visit) {
+    auto& [form, stiffness, weight_in_joules, range, length_scale, slip_speed] =
+        options;  // form: by the name of the model
+    visit("stiffness", stiffness);
+    visit("weight_in_joules", weight_in_joules);
+    if (form == contact::ipc::Form::Clamped) {
+        visit("range", range);
+    } else {
+        visit("length_scale", length_scale);
+    }
+    visit("slip_speed", slip_speed);
+}
+
+template <class Enum>
+json to_json(const Enum& form) requires std::is_enum_v<Enum> {
+    return form == Enum::Paper ? "paper" : "projected";
+}
+json to_json(bool value) { return value; }
+json to_json(double value) { return value; }
+json to_json(const std::optional<double>& value) { return value ? json(*value) : json(); }
+json to_json(const std::vector<double>& values) { return values; }
+
+/// Sets a value from its JSON form; false when it is something else.
+bool read(const json& from, bool& to) {
+    if (from.is_boolean()) to = from.get<bool>();
+    return from.is_boolean();
+}
+bool read(const json& from, double& to) {
+    if (from.is_number()) to = from.get<double>();
+    return from.is_number();
+}
+bool read(const json& from, std::optional<double>& to) {
+    if (from.is_null()) {
+        to.reset();
+        return true;
+    }
+    return read(from, to.emplace());
+}
+bool read(const json& from, std::vector<double>& to) {
+    if (!from.is_array()) return false;
+    to.clear();
+    for (const json& value : from) {
+        if (!read(value, to.emplace_back())) return false;
+    }
+    return true;
+}
+template <class Enum>
+bool read(const json& from, Enum& to) requires std::is_enum_v<Enum> {
+    to = from == "paper" ? Enum::Paper : Enum::Projected;
+    return from == "paper" || from == "projected";
+}
+
+}  // namespace
+
+std::string contact_to_json(const contact::ContactOptions& options) {
+    json out{{"model", contact::name_of(options)}};
+    std::visit(
+        [&](const auto& model) {
+            visit_options(model, [&](const char* name, const auto& value) { out[name] = to_json(value); });
+        },
+        options);
+    return dump_strict(out, "contact_to_json");
+}
+
+std::optional<contact::ContactOptions> contact_from_json(std::string_view text, const std::string& place) {
+    const json from = parse_strict(text, place, kMaxDepth);
+    if (from.is_object() && from.size() == 1 && from.contains("engine")) return std::nullopt;
+    if (!from.is_object() || !from.contains("model") || !from["model"].is_string())
+        fail_file(place, ": contact model without a name, expected an object with 'model'");
+    contact::ContactOptions options;
+    try {
+        options = contact::default_options(from["model"].get<std::string>());
+    } catch (const std::invalid_argument& error) {
+        fail_file(place, ": ", error.what());
+    }
+    std::set<std::string> known{"model"};
+    std::visit(
+        [&](auto& model) {
+            visit_options(model, [&](const char* name, auto& value) {
+                known.insert(name);
+                if (!from.contains(name)) fail_file(place, ": contact model without '", name, "', expected one");
+                if (!read(from[name], value)) fail_file(place, ": contact option '", name, "' is not of its kind");
+            });
+        },
+        options);
+    for (const auto& [key, value] : from.items()) {
+        if (!known.contains(key)) fail_file(place, ": unknown contact option '", key, "'");
+    }
+    return options;
+}
+
+}  // namespace farfield
