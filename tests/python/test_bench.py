@@ -88,8 +88,8 @@ def test_books_finds_the_equilibrium_and_leaves_a_small_stack_standing():
 def test_books_tells_when_planks_fall():
     stack = books.Stack(planks=3, pull_in=-0.01)
     model = stack.model(1e-3, books.FREE)
-    parameters = books.weighted(model, 1e-8, books.FRICTION)
-    fallen = books.stand(model, parameters, books.contact(), np.array(model.default_state().q), 3.0, lambda: None)
+    parameters = books.with_friction(model, books.FRICTION)
+    fallen = books.stand(model, parameters, books.contact(1e-8), np.array(model.default_state().q), 3.0, lambda: None)
     assert fallen["stands"] is False
     assert fallen["seconds"] < 3.0
     assert max(fallen["drop"], fallen["drift"]) > books.DRIFT

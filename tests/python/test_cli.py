@@ -96,7 +96,7 @@ def test_simulate_prints_exactly_one_json_object(capfd, engine, scene, tmp_path)
     output = capfd.readouterr()
     result = json.loads(output.out)
     assert output.out.count("\n") == 1
-    assert set(result) == {"steps", "converged", "seconds", "min_gap", "detours", "final"}
+    assert set(result) == {"steps", "converged", "seconds", "min_gap", "detours", "final", "dt", "excluded_pairs"}
     assert result["steps"] == 250
     assert result["converged"] is True
     assert result["min_gap"] is None

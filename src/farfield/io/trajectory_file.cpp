@@ -194,8 +194,9 @@ Trajectory from_tensors(const TensorFile& file, const std::string& place) {
     return checked_contents(place, [&] {
         validate_trajectory(t);
         t.contact.description = contact;
-        const auto options = contact.empty() ? std::nullopt : contact_from_json(contact, place);
-        if (options) t.contact = make_contact_setup(*t.model, contact::make_contact(*t.model, *options), contact);
+        const auto contact_options = contact.empty() ? std::nullopt : contact_from_json(contact, place);
+        if (contact_options)
+            t.contact = make_contact_setup(*t.model, contact::make_contact(*t.model, *contact_options), contact);
         return std::move(t);
     });
 }

@@ -923,11 +923,13 @@ class Parameters:
     def friction(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], /) -> None: ...
 
     @property
-    def weight(self) -> float:
-        """Contact weight [J]."""
+    def contact_stiffness(self) -> float:
+        """
+        Factor of the weights [J] of all contact pairs, see ContactModel.pair_weights.
+        """
 
-    @weight.setter
-    def weight(self, arg: float, /) -> None: ...
+    @contact_stiffness.setter
+    def contact_stiffness(self, arg: float, /) -> None: ...
 
     @property
     def hull_vertices(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
@@ -983,7 +985,7 @@ def zero_parameters(model: Model) -> Parameters:
 
 def parameter_names(model: Model) -> list[str]:
     """
-    Names of the entries of the flat vector: 'friction[box]', 'moments[box].mass', 'gravity.z', 'weight'.
+    Names of the entries of the flat vector: 'friction[box]', 'moments[box].mass', 'gravity.z', 'contact_stiffness'.
     """
 
 def parameter_mask(model: Model, selection: Sequence[str]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
@@ -1258,20 +1260,31 @@ class ContactModel:
     def description(self) -> str:
         """Name and options as JSON."""
 
+    def pair_weights(self, model: Model) -> list:
+        """
+        (name of a, name of b, weight [J]) of every contact pair, at Parameters.contact_stiffness 1.
+        """
+
     def evaluate(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, previous_q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None, dt: float = 0.01) -> ContactLinearization:
         """
         Energy, wrenches and Hessian blocks at coordinates q. With previous_q, friction of a step of dt [s] from there is included.
         """
 
+def contact_from_description(text: str) -> ContactModel:
+    """
+    The contact model that ContactModel.description or Trajectory.contact describes; None for an empty text and for the contact of another engine.
+    """
+
 class LongRange(ContactModel):
     """
     Long-range contact: every pair of bodies repels at every distance, smoothly, and never touches.
 
-    Its weight [J] and friction coefficients are in Parameters, to be differentiated by.
+    Stiffness and friction coefficients are in Parameters, to be differentiated by; a pair's energy is weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, blend: Sequence[float] = [], zero_offset: bool = True, area_weights: bool = False, length_scale: float = 1.0, slip_speed: float = 0.001, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, blend: Sequence[float] = [], zero_offset: bool = True, area_weights: bool = False, length_scale: float = 1.0, slip_speed: float = 0.001, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
         """
+        stiffness: factor of the automatic weights. weight_in_joules: mu [J] of every pair instead of the automatic one.
         blend: blending margin per body, or one for all; empty = by shape. zero_offset: the potential tends to 0 far away.
         area_weights: independent of the mesh's fineness. length_scale [m]. slip_speed: smoothing of friction [m/s].
         friction_form: 'projected' (momentum balances) or 'paper'. brute_force: all pairs of triangles, no hierarchy.
@@ -1281,13 +1294,13 @@ class Ipc(ContactModel):
     """
     Incremental potential contact: a barrier between vertices and triangles, and between edges, nearer than a range.
 
-    Its weight [J] and friction coefficients are in Parameters, to be differentiated by.
+    Stiffness and friction coefficients are in Parameters, to be differentiated by; a pair's energy is weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, range: float | None = None, scale: Sequence[float] = [], slip_speed: float = 0.001) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, range: float | None = None, slip_speed: float = 0.001) -> None:
         """
-        range [m]: where contact begins; None = a hundredth of the scene's size. scale: factor of the weight, per contact pair or
-        one for all; empty = at the default weight four terms at half the range carry the lighter body of a pair.
+        stiffness: factor of the automatic weights, with which four terms at half the range carry the lighter body of a pair.
+        weight_in_joules: kappa [J] of every pair instead. range [m]: where contact begins; None = a hundredth of the scene's size.
         slip_speed: smoothing of friction [m/s].
         """
 
@@ -1298,9 +1311,9 @@ class IpcGlobal(ContactModel):
     Brute force over all pairs; refused above 2,000 triangles.
     """
 
-    def __init__(self, *, length_scale: float = 1.0, slip_speed: float = 0.001) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, length_scale: float = 1.0, slip_speed: float = 0.001) -> None:
         """
-        length_scale [m]: the unit of d. slip_speed: smoothing of friction [m/s].
+        stiffness: factor of the automatic weights. weight_in_joules: of every pair instead [J]. length_scale [m]: the unit of d. slip_speed: smoothing of friction [m/s].
         """
 
 def hull_moments(model: Model, parameters: Parameters, *, mass: str = 'solid') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
@@ -1319,12 +1332,13 @@ class Polyhedral(ContactModel):
     """
     Convex-polyhedron contact: bodies are unions of convex hulls that repel below a range, smoothly, and never touch.
 
-    Hulls are those of the colliding shapes, one each; their vertices are Parameters.hull_vertices. Stiffness follows from the
-    lighter body's weight; Parameters.weight multiplies it, relative to the model's default.
+    Hulls are those of the colliding shapes, one each; their vertices are Parameters.hull_vertices. A pair's energy is
+    weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, range: float = 0.0, margin: float = 0.1, slip_speed: float = 0.001, friction_form: str = 'projected') -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, range: float = 0.0, margin: float = 0.1, slip_speed: float = 0.001, friction_form: str = 'projected') -> None:
         """
+        stiffness: factor of the automatic weights, which follow from the lighter body's weight. weight_in_joules: kappa [J] of every pair instead.
         range: distance below which hulls repel [m]; 0 = by the scene. margin: dimensionless margin of the barrier.
         slip_speed: smoothing of friction [m/s]. friction_form: 'projected' (momentum balances) or 'paper'.
         """
@@ -1515,6 +1529,9 @@ class Trajectory:
         World placement of every body at every state, shape (steps + 1, num_bodies, 7): position [m], quaternion (w, x, y, z).
         """
 
+    def contact_forces(self) -> list[list[ContactForce]]:
+        """Per step a list with a ContactForce for every interacting pair."""
+
     def __len__(self) -> int: ...
 
     def __repr__(self) -> str: ...
@@ -1555,7 +1572,7 @@ def rollout(model: Model, parameters: Parameters, state: State, controls: Annota
     Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop [N, N m].
     script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.
     contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', 'polyhedral', 'ipc' or
-    'ipc-global'; weight and friction are in the parameters.
+    'ipc-global'; stiffness and friction are in the parameters. 'automatic': 'longrange' where the model has contact pairs.
     policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar) and optional num_parameters.
     guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).
     threads: body pairs of contact in parallel, same bits for any number.
@@ -1610,6 +1627,101 @@ def rollout_vjp_batch(trajectories: Sequence[Trajectory], *, dL_dq: Sequence[Ann
     rollout_vjp of many trajectories on threads; each partial is a list with one array per trajectory.
     """
 
+class ContactForce:
+    """What contact did to one pair of bodies in a step."""
+
+    @property
+    def a(self) -> int:
+        """Body index."""
+
+    @property
+    def b(self) -> int:
+        """Body index, above a."""
+
+    @property
+    def gap(self) -> float:
+        """Distance of the surfaces [m]."""
+
+    @property
+    def point(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """Centre of pressure, half-way between the surfaces, world [m]."""
+
+    @property
+    def normal(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """Unit vector in which a is pushed; b is pushed the other way."""
+
+    @property
+    def normal_force(self) -> float:
+        """How hard the bodies repel each other, >= 0 [N]."""
+
+    def force_on(self, body: int) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """Force on one of the two bodies, friction included, world axes [N]."""
+
+    def friction_on(self, body: int) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """The part of force_on that is friction [N]."""
+
+    def torque_on(self, body: int) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """Torque on one of the two bodies about its origin, world axes [N m]."""
+
+    def __repr__(self) -> str: ...
+
+class Simulation:
+    """
+    A model that moves step by step. It keeps warm starts, so steps cost what those of a rollout do, with the same bits.
+    """
+
+    def __init__(self, model: Model, parameters: Parameters | None = None, *, contact: ContactModel | str | None = 'automatic', dt: float | None = None, tolerance: float | None = None, max_iterations: int | None = None, pd_convention: str | None = None, threads: int = 1, options: StepOptions | None = None, filter: FilterOptions | None = None, state: State | None = None) -> None:
+        """
+        Starts at `state`, else at the model's default state; parameters: by default those of the model. The others are as in rollout.
+        """
+
+    def step(self, control: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)] | None = None, script: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)] | None = None) -> StepReport:
+        """
+        One step of dt; returns its StepReport. control: shape (num_controls,), default model.default_control(). script: next
+        coordinates of kinematic bodies, shape (7 num_kinematic,); they rest when absent.
+        """
+
+    def reset(self, state: State | None = None) -> None:
+        """Back to a state (default: the model's), time 0 and cold warm starts."""
+
+    @property
+    def state(self) -> State:
+        """A copy of where the model is."""
+
+    @property
+    def time(self) -> float:
+        """[s]"""
+
+    @property
+    def num_steps(self) -> int:
+        """Steps since the last reset."""
+
+    @property
+    def dt(self) -> float:
+        """Time step [s]."""
+
+    @property
+    def model(self) -> Model:
+        """The model that moves."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """A copy of the parameters it moves with."""
+
+    @property
+    def contact(self) -> str:
+        """The contact model and its options as JSON; empty without contact."""
+
+    def contacts(self) -> list[ContactForce]:
+        """
+        A ContactForce for every interacting pair: what contact did in the last step.
+        """
+
+    def find_intersection(self) -> object:
+        """(a, b, point) of the first two bodies whose surfaces cross, or None."""
+
+    def __repr__(self) -> str: ...
+
 def save_model(path: str | os.PathLike, model: Model, parameters: Parameters) -> None:
     """
     Writes the model and its parameters, without loss. The file is complete or not there at all.
@@ -1633,7 +1745,7 @@ def save_trajectory(path: str | os.PathLike, trajectory: Trajectory) -> None:
 
 def load_trajectory(path: str | os.PathLike) -> Trajectory:
     """
-    What save_trajectory wrote, with the options of its contact model but not yet the model itself.
+    What save_trajectory wrote, ready for rollout_vjp. Raises FileError when the file is missing, truncated, foreign or damaged.
     """
 
 def save_state(path: str | os.PathLike, state: State) -> None:
