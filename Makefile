@@ -7,7 +7,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup core run test test-all bench docs stubs format lint clean
+.PHONY: help estimate setup core run test test-all bench docs stubs format lint clean
 MAKEFLAGS += --no-print-directory
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -53,7 +53,10 @@ build:
 
 $(CONFIGURED) build/asan/build.ninja build/asan-all/build.ninja build/debug/build.ninja build/tsan/build.ninja: | build
 
-core: $(CONFIGURED)
+estimate:
+	@tools/build_estimate.sh "$(NINJA)" $(JOBS)
+
+core: estimate $(CONFIGURED)
 	@echo "-- building the C++ core and its Python module"
 	@$(CMAKE) --build build/release -j $(JOBS) --target _core _core_stub
 

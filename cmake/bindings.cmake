@@ -13,10 +13,13 @@ nanobind_add_module(_core NB_STATIC NB_SUPPRESS_WARNINGS ${FARFIELD_BINDING_SOUR
 target_include_directories(_core PRIVATE ${PROJECT_SOURCE_DIR}/bindings)
 target_compile_definitions(_core PRIVATE FARFIELD_VERSION="${PROJECT_VERSION}")
 target_link_libraries(_core PRIVATE farfield farfield_flags hwy::hwy)
+target_precompile_headers(_core PRIVATE ${FARFIELD_PRECOMPILED_HEADERS} <nanobind/nanobind.h> <nanobind/ndarray.h>
+                          <nanobind/eigen/dense.h> <nanobind/stl/function.h> <nanobind/stl/map.h> <nanobind/stl/shared_ptr.h>
+                          <nanobind/stl/string.h> <nanobind/stl/vector.h>)
 
 # Benchmarks print how the core was compiled beside every time.
 get_target_property(FARFIELD_OPTIONS farfield_flags INTERFACE_COMPILE_OPTIONS)
-list(FILTER FARFIELD_OPTIONS EXCLUDE REGEX "^-W")
+list(FILTER FARFIELD_OPTIONS EXCLUDE REGEX "^(-W|-fpch|--param)")
 string(TOUPPER "${CMAKE_BUILD_TYPE}" FARFIELD_CONFIG)
 string(JOIN " " FARFIELD_FLAGS -std=c++${CMAKE_CXX_STANDARD} ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${FARFIELD_CONFIG}} ${FARFIELD_OPTIONS})
 set_property(SOURCE ${PROJECT_SOURCE_DIR}/bindings/benchmarks.cpp APPEND PROPERTY COMPILE_DEFINITIONS

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the order of the rooms: includes between folders of src/farfield go strictly down in rank, and so do the imports of python/farfield.
 
-Inside one room files may include each other, but never in a circle. In contact, the interface files and plane_friction
+Inside one room files may include each other, but never in a circle. In contact, the interface files, pairwise and plane_friction
 are the base; the models above them are siblings that never include each other. In Python, imports inside functions count, and so do
 modules that are named in a string ("farfield.tasks.push:Push").
 
@@ -28,7 +28,7 @@ RANKS = {
     "grains": 6,
     "io": 7,
 }
-CONTACT_BASE = {"", "plane_friction"}
+CONTACT_BASE = {"", "pairwise", "plane_friction"}
 CONTACT_SIBLINGS = {"longrange", "polyhedral", "ipc", "softmin"}
 # 2-D grains share nothing with 3-D bodies.
 NEVER = {("grains", "model"), ("grains", "contact"), ("grains", "scene")}
@@ -43,8 +43,10 @@ PYTHON_RANKS = {
     "files": 0,
     "importers": 0,
     "marker": 0,
+    "motion": 0,
     "options": 0,
     "output": 0,
+    "tensor_file": 0,
     "threads": 0,
     "gradcheck": 1,
     "interop": 1,

@@ -93,6 +93,17 @@ def numbers(value: object, prefix: str = "") -> dict[str, float]:
     return found
 
 
+def states(run: Path) -> list[np.ndarray]:
+    """Coordinates and velocities of the motion in a run directory; older ones kept them as arrays."""
+    import farfield as ff
+
+    if (run / "arrays.npz").is_file():
+        with np.load(run / "arrays.npz") as arrays:
+            return [arrays["q"], arrays["v"]]
+    trajectory = ff.load_trajectory(run / "trajectory.safetensors")
+    return [np.array(trajectory.q), np.array(trajectory.v)]
+
+
 def run_task(name: str, options: list[str]) -> dict:
     """Losses of a short optimisation and the motion it ends with."""
     with tempfile.TemporaryDirectory() as folder:
@@ -101,8 +112,7 @@ def run_task(name: str, options: list[str]) -> dict:
             "run", name.partition(",")[0], "--seed", "0", "--out", str(out), "--quiet", "--json", *options
         )
         rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-        with np.load(out / "arrays.npz") as arrays:
-            bits = digest([arrays[key] for key in ("q", "v") if key in arrays])
+        bits = digest(states(out))
     losses = [row["loss"] for row in rows if row.get("loss") is not None]
     return {"hash": bits, "figures": {"loss": losses[-1], "final": result["loss_final"], "steps": result["steps"]}}
 
@@ -113,8 +123,7 @@ def simulate(scene: str, contact: str) -> dict:
         out = Path(folder) / "run"
         arguments = [f"scenes/{scene}.xml", "--steps", "60", "--dt", "0.01", "--contact", contact, "--out", str(out)]
         result = farfield("simulate", *arguments, "--quiet", "--json")
-        with np.load(out / "arrays.npz") as arrays:
-            q, v = arrays["q"], arrays["v"]
+        q, v = states(out)
     figures = {"q": float(np.linalg.norm(q[-1])), "v": float(np.linalg.norm(v[-1])), "steps": result["steps"]}
     return {"hash": digest([q, v]), "figures": figures}
 
@@ -137,7 +146,7 @@ def rack(contact: str) -> dict:
     """Sixteen balls, the cue ball thrown at the others: states, gradients, Newton iterations."""
     import farfield as ff
     from farfield.benchmarks.racks import rack as make_rack
-    from farfield.commands.arguments import contact_model
+    from farfield.contact_models import contact_model
 
     model = make_rack(32)
     made = contact_model(contact)

@@ -9,8 +9,7 @@ It has no derivatives of its own, so its gradients are differences of its rollou
 import numpy as np
 
 import farfield as ff
-from farfield.engines import Capabilities, Outside
-from farfield.optimize import Motion
+from farfield.engines import Capabilities, Motion, Outside
 
 STIFFNESS = 2e4  # of the springs [N/m]
 SLIP_SPEED = 1e-2  # smoothing of friction [m/s]

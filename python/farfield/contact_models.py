@@ -18,16 +18,26 @@ CONTACT_MODELS = {
 
 
 def contact_from_description(text: str) -> ContactModel | None:
-    """The contact model that ``ContactModel.description`` or ``Trajectory.contact`` describes; None for an empty text."""
+    """The contact model that ``ContactModel.description`` or ``Trajectory.contact`` describes.
+
+    None for an empty text, and for the contact of another engine (`engine_description`), which is no model of ours.
+    """
     if not text:
         return None
     try:
         options = dict(json.loads(text))
+        if set(options) == {"engine"}:
+            return None
         return CONTACT_MODELS[options.pop("model")](**options)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"contact model {text!r}: {error}; expected the description of one of {', '.join(CONTACT_MODELS)}"
         ) from error
+
+
+def engine_description(name: str) -> str:
+    """What `farfield.Trajectory.contact` says of states that another engine computed with contact of its own."""
+    return json.dumps({"engine": name})
 
 
 def contact_model(name: str, **options: Any) -> ContactModel | None:

@@ -10,7 +10,8 @@ import pytest
 
 import farfield as ff
 from farfield.engines.adjoint import Adjoint
-from farfield.tasks.billiards import MOVED, RADIUS, Billiards, Table, ball_mesh, rack_places
+from farfield.tasks.balls import RADIUS, ball_mesh, rack_places
+from farfield.tasks.billiards import MOVED, Billiards, Table
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from command_line import exit_code
 from farfield.differences import slope
 from farfield.engines.adjoint import Adjoint
 from farfield.experiments import registry, runner
-from farfield.experiments.runs import RunDir
+from farfield.experiments.runs import TRAJECTORY, RunDir
 from farfield.optimize import ReachLoss
 from farfield.optimize.focus import Neighbourhood, View, without
 from farfield.optimize.projections import Approach, Leash, Outside, Sequential
@@ -368,7 +368,8 @@ def test_a_few_frames_are_certified_and_a_stopped_run_goes_on_with_the_same_bits
         runs.append(run)
     whole, resumed = (run.driver.inputs() for run in runs)
     assert whole.controls.tobytes() == resumed.controls.tobytes()
-    assert whole.state.q.tobytes() == resumed.state.q.tobytes()
+    if whole.state is not None:  # where the driver applies steps
+        assert whole.state.q.tobytes() == resumed.state.q.tobytes()
     result = runner.finish(runs[0])
     assert result["certified"] and result["min_gap"] > 0.0 and result["stuck"] is None
     assert result["loss_initial"] > 0.0
@@ -377,7 +378,7 @@ def test_a_few_frames_are_certified_and_a_stopped_run_goes_on_with_the_same_bits
     else:
         assert result["objects"] == 2 and result["share"] == result["inside"] / 2
         # judged by the steps that were taken
-        assert np.array_equal(RunDir.open(tmp_path / "run-None").read_arrays()["q"], runs[0].driver.state()["q"])
+        assert np.array_equal(ff.load_trajectory(tmp_path / "run-None" / TRAJECTORY).q, runs[0].driver.state()["q"])
     assert json.loads((tmp_path / "run-None" / "result.json").read_text())["task"] == task
 
 

@@ -20,8 +20,8 @@ import numpy as np
 from farfield.benchmarks.measure import Check, result_hash
 from farfield.experiments.registry import TASKS, find_task
 from farfield.experiments.runner import Setup, prepare
+from farfield.motion import Motion
 from farfield.optimize.driver import Stuck
-from farfield.optimize.motion import Motion
 from farfield.options import option, with_options
 from farfield.tasks.task import Task
 

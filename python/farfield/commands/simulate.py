@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from farfield.commands.arguments import (
@@ -31,23 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output_arguments(parser)
 
 
-@dataclass
-class Motion:
-    """What a chunked rollout leaves behind."""
-
-    q: object
-    v: object
-    poses: object
-    reports: list
-    converged: bool
-    interrupted: bool = False
-
-
 def run(args: argparse.Namespace) -> int:
     import farfield as ff
-    from farfield.experiments.runs import RunDir
+    from farfield.experiments.runs import TRAJECTORY, RunDir
+    from farfield.motion import save_motion
     from farfield.output import dump_json
-    from farfield.viewer.recording import record, save_recording
+    from farfield.viewer.recording import record
     from farfield.viewer.replay import write_replay
 
     contact = contact_model(args.contact)
@@ -70,12 +58,13 @@ def run(args: argparse.Namespace) -> int:
     folder = RunDir.create(f"simulate-{name}", options={**_options(args), "dt": dt}, path=args.out)
 
     started = time.perf_counter()
-    motion = roll(model, parameters, state, control, args.steps, dt=dt, contact=contact, quiet=args.quiet)
+    motion, interrupted = roll(
+        model, parameters, state, control, args.steps, dt=dt, contact=contact, quiet=args.quiet
+    )
     seconds = time.perf_counter() - started
 
-    recording = record(model, motion.poses, dt=dt)
-    folder.write_arrays({"q": motion.q, "v": motion.v, "poses": motion.poses})
-    save_recording(folder.file("recording.npz"), recording)
+    save_motion(folder.file(TRAJECTORY), motion)
+    recording = record(model, motion.poses(), dt=dt)
     write_replay(folder.file("replay.html"), recording, title=name)
     result = summary(model, motion, seconds, dt=dt, with_contact=contact is not None)
     folder.write_json("result.json", result)
@@ -84,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet:
         origin = f"{dt:g} s" if args.dt else time_step(dt, stated=model.scene.dt is not None)
         _print_summary(args.file, result, motion, origin, folder)
-    if motion.interrupted:
+    if interrupted:
         raise KeyboardInterrupt
     return 0 if motion.converged else 1
 
@@ -93,8 +82,8 @@ def _options(args: argparse.Namespace) -> dict:
     return {key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet")}
 
 
-def roll(model, parameters, state, control, steps: int, *, dt: float, contact=None, quiet: bool = False) -> Motion:
-    """Roll out with a constant control and a progress bar.
+def roll(model, parameters, state, control, steps: int, *, dt: float, contact=None, quiet: bool = False):
+    """The motion under a constant control, with a progress bar, and whether it was interrupted.
 
     Stops at the first chunk that did not converge, and at Ctrl-C, which keeps the chunks that are done.
     """
@@ -102,6 +91,7 @@ def roll(model, parameters, state, control, steps: int, *, dt: float, contact=No
     from tqdm import tqdm
 
     import farfield as ff
+    from farfield.motion import Motion
 
     q, v, poses, reports, converged, interrupted = [], [], [], [], True, False
     control = np.asarray(control, dtype=float)
@@ -124,18 +114,23 @@ def roll(model, parameters, state, control, steps: int, *, dt: float, contact=No
             converged = bool(part.converged)
             state = ff.State(q=q[-1][-1], v=v[-1][-1])
             bar.update(len(part.reports))
-    return Motion(np.concatenate(q), np.concatenate(v), np.concatenate(poses), reports, converged, interrupted)
+    states, steps = (np.concatenate(q), np.concatenate(v)), len(reports)
+    motion = Motion(model, parameters, *states, np.tile(control, (steps, 1)), dt, converged, reports=reports)
+    motion.contact = "" if contact is None else contact.description
+    motion.min_gap = min(report.min_gap for report in reports)
+    motion._poses = np.concatenate(poses)
+    return motion, interrupted
 
 
-def summary(model, motion: Motion, seconds: float, *, dt: float, with_contact: bool) -> dict:
+def summary(model, motion, seconds: float, *, dt: float, with_contact: bool) -> dict:
     """The JSON result: steps, dt [s], converged, seconds, min_gap [m], detours, pairs left out of contact and the final pose of every body."""
-    final = motion.poses[-1]
+    final = motion.poses()[-1]
     return {
-        "steps": len(motion.poses) - 1,
+        "steps": motion.num_steps,
         "dt": dt,
         "converged": motion.converged,
         "seconds": seconds,
-        "min_gap": min(report.min_gap for report in motion.reports) if with_contact else None,
+        "min_gap": motion.min_gap if with_contact else None,
         "detours": sum(report.detour for report in motion.reports),
         "excluded_pairs": model.excluded_pairs,
         "final": {
@@ -144,7 +139,7 @@ def summary(model, motion: Motion, seconds: float, *, dt: float, with_contact: b
     }
 
 
-def _print_summary(file: str, result: dict, motion: Motion, dt: str, folder) -> None:
+def _print_summary(file: str, result: dict, motion, dt: str, folder) -> None:
     from rich.console import Console
     from rich.table import Table
 

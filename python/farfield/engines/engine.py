@@ -105,6 +105,10 @@ class Engine(Objective, ABC):
             options=self.options,
         )
 
+    def contact_description(self) -> str:
+        """As `farfield.Trajectory.contact` has it."""
+        return "" if self.contact is None else self.contact.description
+
     def memory(self) -> dict[str, np.ndarray]:
         """What later gradients depend on besides their point; kept in checkpoints."""
         return {}

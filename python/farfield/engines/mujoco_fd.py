@@ -19,8 +19,8 @@ import numpy as np
 import farfield as ff
 from farfield.engines.mujoco_scene import translate
 from farfield.engines.outside import Outside
+from farfield.motion import Motion
 from farfield.optimize.losses import Partials
-from farfield.optimize.motion import Motion
 from farfield.optimize.objective import Capabilities
 from farfield.optimize.rollout_input import InputGradient, RolloutInput
 from farfield.options import option
@@ -71,7 +71,7 @@ class MujocoFd(Outside):
 
     def _rollouts(self, inputs: Sequence[RolloutInput]) -> list[Motion]:
         self.rollouts += len(inputs)
-        return self._map(lambda each: self.rollout(each.state, np.asarray(each.controls)), inputs)
+        return self._map(self._rollout, inputs)
 
     def rollout(self, state: ff.State, controls: np.ndarray) -> Motion:
         """The motion in MuJoCo; ``extra`` holds everything that the integrator's steps started from."""

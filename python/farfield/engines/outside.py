@@ -20,9 +20,10 @@ from typing import ClassVar
 import numpy as np
 
 import farfield as ff
+from farfield.contact_models import engine_description
 from farfield.engines.engine import Engine
+from farfield.motion import Motion
 from farfield.optimize.losses import Partials
-from farfield.optimize.motion import Motion
 from farfield.optimize.objective import Capabilities, Evaluation
 from farfield.optimize.rollout_input import InputGradient, RolloutInput
 
@@ -45,6 +46,10 @@ class Outside(Engine):
         """The gradient of a loss with these partials by poses, coordinates and velocities; those that are None are zero."""
         raise TypeError(f"{type(self).__name__} declares gradients but has no vjp(motion, partials)")
 
+    def contact_description(self) -> str:
+        """The engine's own contact."""
+        return engine_description(self.capabilities.own_contact or type(self).__name__)
+
     def simulate(self, points: Sequence[np.ndarray]) -> list[Motion]:
         """One rollout per point."""
         return self._rollouts(self._decoded(points))
@@ -55,7 +60,12 @@ class Outside(Engine):
 
     def _rollouts(self, inputs: Sequence[RolloutInput]) -> list[Motion]:
         self.rollouts += len(inputs)
-        return [self.rollout(each.state, np.asarray(each.controls)) for each in inputs]
+        return [self._rollout(each) for each in inputs]
+
+    def _rollout(self, given: RolloutInput) -> Motion:
+        motion = self.rollout(given.state, np.asarray(given.controls))
+        motion.contact = self.contact_description()
+        return motion
 
     def _vjp(self, trajectories: list[Motion], partials: list[Partials]) -> list[InputGradient]:
         self.gradients += len(trajectories)

@@ -19,7 +19,7 @@ import farfield as ff
 from farfield.experiments import runner
 from farfield.experiments.registry import find_method
 from farfield.experiments.runner import Run, Setup
-from farfield.experiments.runs import RunDir
+from farfield.experiments.runs import TRAJECTORY, RunDir
 from farfield.optimize.rollout_input import RolloutInput
 from farfield.options import with_options
 from farfield.output import clean_json
@@ -53,6 +53,12 @@ class Plan:
     seeds: Sequence[int]
     budget: float  #: seconds for every run
     clock: str = "wall"  #: "wall", or "cpu": processor time, for machines that others use as well
+    tuning_seconds: float = 0.0  #: for every trial of the sweep (`farfield.experiments.tuning`); 0: none
+
+    @property
+    def tuning_seed(self) -> int:
+        """A seed that is not reported."""
+        return max(self.seeds) + 1
 
     def jobs(self) -> list[tuple[str, str, int]]:
         """(entry, start, seed) of every run; all entries have had a seed before the next one begins."""
@@ -113,8 +119,8 @@ def run_one(
 def _replayed(task: Task, seed: int, folder: RunDir) -> dict[str, Any]:
     """The controls and the start that were found, in long-range contact: does what works in one simulator work in the other?"""
     run = runner.prepare(task, seed, Setup())
-    arrays = folder.read_arrays()
-    inputs = RolloutInput(arrays["controls"], ff.State(q=arrays["q"][0], v=arrays["v"][0]))
+    found = ff.load_trajectory(folder.file(TRAJECTORY))
+    inputs = RolloutInput(found.controls, found.state(0))
     try:
         motion = run.objective.roll(inputs, tolerance=run.problem.final_tolerance)
     except ValueError as error:
@@ -137,6 +143,7 @@ def summarize(plan: Plan, results: Sequence[Mapping[str, Any]]) -> list[dict[str
                     "start": start,
                     "contact": setup.contact,
                     "method": setup.method,
+                    "stiffness": setup.stiffness,
                     "runs": len(runs),
                     "successes": sum(bool(each["success"]) for each in runs),
                     "replayed_successes": sum(bool(each["replayed"] and each["replayed"]["success"]) for each in done),

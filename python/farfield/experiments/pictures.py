@@ -13,7 +13,7 @@ from farfield.optimize.losses import TargetLoss, centers_of_mass
 from farfield.optimize.parameterizations import additive_coordinates
 from farfield.output import atomic_path
 from farfield.tasks.task import Problem
-from farfield.viewer.recording import FIELD, FORCES, Recording, record, save_recording
+from farfield.viewer.recording import FIELD, FORCES, OVERLAYS, Recording, record, save_overlays
 
 ARROW = 0.4  # of a contact force that is usual in the motion [m]
 FIELD_EVERY = 10  # frames between two force fields
@@ -23,11 +23,11 @@ FIELD_SIDE, FIELD_REACH = 13, 0.9  # points per side of the grid, and its half w
 def write_pictures(
     folder: RunDir, problem: Problem, contact: Any, trajectory: ff.Trajectory, rows: list[dict], *, title: str
 ) -> Recording:
-    """recording.npz, replay.html and convergence.png of a run."""
+    """overlays.npz, replay.html and convergence.png of a run."""
     from farfield.viewer.replay import write_replay
 
     recording = make_recording(problem, contact, trajectory)
-    save_recording(folder.file("recording.npz"), recording)
+    save_overlays(folder.file(OVERLAYS), recording)
     losses = [float("nan") if row["loss"] is None else row["loss"] for row in rows if "loss" in row]
     write_replay(folder.file("replay.html"), recording, title=title, loss=losses, hidden=[FIELD])
     plot_convergence(folder.file("convergence.png"), problem, trajectory, rows, title=title)

@@ -2,7 +2,7 @@
 """Runs a task: progress, metrics, checkpoints, and at the end the motion, its certificate and its pictures.
 
 A run directory holds config.json, metrics.jsonl (one line per optimiser iteration), checkpoint.npz (the driver's whole state,
-replaced as a whole), and at the end arrays.npz, recording.npz, replay.html, convergence.png and result.json.
+replaced as a whole), and at the end trajectory.safetensors, overlays.npz, replay.html, convergence.png and result.json.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from farfield.contact_models import contact_model
 from farfield.experiments.registry import METHODS, find_method
-from farfield.experiments.runs import RunDir
+from farfield.experiments.runs import TRAJECTORY, RunDir
+from farfield.motion import save_motion
 from farfield.optimize.driver import Driver, Stuck
 from farfield.optimize.starts import START_SAMPLES, Started, best_sample
 from farfield.options import with_options
@@ -35,13 +35,18 @@ CHECKPOINT = "checkpoint.npz"
 
 @dataclass(frozen=True)
 class Setup:
-    """How a task is attempted. method_set: options of the method, as text. start: "trivial" or "sampled", the best of ``start_samples``."""
+    """How a task is attempted.
+
+    method_set: options of the method, as text. start: "trivial" or "sampled", the best of ``start_samples``. stiffness: of contact, around
+    what the task gives the model.
+    """
 
     contact: str = "longrange"
     method: str = "adjoint"
     method_set: tuple[tuple[str, str], ...] = ()
     start: str = "trivial"
     start_samples: int = START_SAMPLES
+    stiffness: float = 1.0
 
     def config(self, task: Task) -> dict[str, Any]:
         """What a run directory keeps of it. Defaults are left out, so that older directories stay readable."""
@@ -50,12 +55,14 @@ class Setup:
             kept["method_set"] = dict(self.method_set)
         if self.start != "trivial":
             kept |= {"start": self.start, "start_samples": self.start_samples}
+        if self.stiffness != 1.0:
+            kept["stiffness"] = self.stiffness
         return kept
 
     @staticmethod
     def of(config: dict[str, Any]) -> Setup:
         """The setup that `config` describes."""
-        keys = ("contact", "method", "start", "start_samples")
+        keys = ("contact", "method", "start", "start_samples", "stiffness")
         given = {key: config[key] for key in keys if key in config}
         return Setup(**given, method_set=tuple(config.get("method_set", {}).items()))
 
@@ -145,12 +152,12 @@ def prepare(task: Task, seed: int, setup: Setup, *, draw: bool = True) -> Run:
     problem = task.build(seed)
     kind = find_method(setup.method)
     setup = complete_setup(**vars(setup))
-    contact = None
+    contact, parameters = None, problem.parameters
     if kind.capabilities.own_contact is None:
-        contact = contact_model(setup.contact, **problem.contact_options.get(setup.contact, {}))
+        contact, parameters = problem.contact(setup.contact, stiffness=setup.stiffness)
     objective = kind(
         problem.model,
-        problem.parameters,
+        parameters,
         problem.parameterization,
         problem.loss,
         state=problem.state,
@@ -224,7 +231,7 @@ def save_checkpoint(run: Run) -> None:
 
 
 def finish(run: Run) -> dict:
-    """Judge the motion, and write arrays, recording, replay, picture and result.json.
+    """Judge the motion, and write it, its overlays, replay, picture and result.json.
 
     A run that was cut off is judged by the motion it had planned until then. Methods that cannot certify are judged without.
     """
@@ -258,8 +265,7 @@ def finish(run: Run) -> dict:
         **run.objective.counts(),
         **run.problem.report(trajectory),
     }
-    arrays = {"q": trajectory.q, "v": trajectory.v, "poses": trajectory.poses(), "controls": trajectory.controls}
-    run.folder.write_arrays({**arrays, "loss": np.array(losses)})
+    save_motion(run.folder.file(TRAJECTORY), trajectory)
     write_pictures(run.folder, run.problem, run.objective.contact, trajectory, rows, title=run.task.name)
     run.folder.write_json("result.json", result)
     return result

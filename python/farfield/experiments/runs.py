@@ -3,7 +3,8 @@
 
     runs/<utc>-<name>/   config.json   options, versions, commit, CPU, seed
                          metrics.jsonl one JSON object per line
-                         arrays.npz    numbers to keep
+                         trajectory.safetensors  the motion, for farfield.load_trajectory
+                         arrays.npz    numbers to keep of runs that are no motion of bodies
                          and whatever else the run writes through `RunDir.atomic`
 
 Files are written under a temporary name beside the target and renamed, so an interrupted run keeps its last good state.
@@ -28,6 +29,7 @@ import numpy as np
 from farfield.output import atomic_path, clean_json, dump_json, write_text
 
 FORMAT = 1
+TRAJECTORY = "trajectory.safetensors"
 PACKAGES = ("farfield", "numpy", "mujoco", "viser", "matplotlib")
 
 

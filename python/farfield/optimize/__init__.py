@@ -8,7 +8,6 @@ optimisers take one step, drivers (receding horizon, several starts, Gauss-Newto
 from farfield.optimize.gauss_newton import GaussNewton, GaussNewtonOptions
 from farfield.optimize.horizon import RecedingHorizon
 from farfield.optimize.losses import Partials, ReachLoss
-from farfield.optimize.motion import Motion
 from farfield.optimize.multistart import Multistart, Round
 from farfield.optimize.optimizers import Adam, GradientDescent
 from farfield.optimize.parameterizations import (
@@ -33,7 +32,6 @@ __all__ = [
     "GaussNewtonOptions",
     "GradientDescent",
     "InitialState",
-    "Motion",
     "Multistart",
     "Outside",
     "ParameterSubset",

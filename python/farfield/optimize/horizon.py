@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
+from farfield.motion import Motion
 from farfield.optimize.driver import Driver, Stuck
-from farfield.optimize.motion import Motion
 from farfield.optimize.projections import Projection
 from farfield.optimize.rollout_input import RolloutInput
 from farfield.optimize.schedule import AllObjects
@@ -157,8 +157,16 @@ class RecedingHorizon(Driver):
         To roll their controls out again in one piece would amplify the last digits where bodies jostle, and end elsewhere.
         """
         model, parameters = self.objective.model, self.objective.parameters
-        states = np.array(self._q), np.array(self._v)
-        return Motion(model, parameters, *states, self._applied(), self.objective.dt, True, float(self._min_gap))
+        return Motion(
+            model,
+            parameters,
+            np.array(self._q),
+            np.array(self._v),
+            self._applied(),
+            self.objective.dt,
+            min_gap=float(self._min_gap),
+            contact=self.objective.contact_description(),
+        )
 
     def inputs(self) -> RolloutInput:
         """The controls applied so far and the state they start from."""

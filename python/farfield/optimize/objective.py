@@ -67,6 +67,9 @@ class Objective(Protocol):
     def evaluate(self, points: Sequence[np.ndarray]) -> list[Evaluation]:
         """Value, gradient and trajectory of every point. Where the loss is 0 so is the gradient, at no cost."""
 
+    def contact_description(self) -> str:
+        """What its rollouts say of their contact, as `farfield.Trajectory.contact` has it."""
+
     def jacobian(self, x: np.ndarray, trajectory: ff.Trajectory) -> np.ndarray:
         """dr/dx of the loss's residuals at a trajectory of x, shape (residuals, x.size); only with ``capabilities.jacobian``."""
 

@@ -15,7 +15,7 @@ import numpy as np
 import farfield as ff
 from farfield.marker import Marker
 from farfield.options import option
-from farfield.tasks.billiards import ball_mesh
+from farfield.tasks.balls import ball_mesh
 from farfield.tasks.clutter import Clutter, rod_scene, scatter
 from farfield.tasks.cube import REST_GAP
 from farfield.tasks.task import Problem

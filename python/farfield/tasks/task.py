@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import farfield as ff
+from farfield.contact_models import contact_model
 from farfield.marker import Marker
 from farfield.optimize.driver import Driver
 from farfield.optimize.losses import Loss
@@ -55,6 +56,16 @@ class Problem:
     markers: Sequence[Marker] = ()  #: drawn in the replay
     trails: Sequence[str] = ()  #: names of bodies whose path is drawn
     probe: str | None = None  #: body whose long-range force field is drawn; it must have x and y slides or a free joint
+
+    def contact(self, name: str, **options: Any) -> tuple[ff.ContactModel | None, ff.Parameters]:
+        """The contact model of this name with the task's options, ``options`` over them, and the parameters that go with it.
+
+        ``stiffness``: around what the task gives the model, 1 for just that.
+        """
+        chosen = {**self.contact_options.get(name, {}), **options}
+        parameters = self.parameters.copy()
+        parameters.weight *= chosen.pop("stiffness", 1.0)
+        return contact_model(name, **chosen), parameters
 
 
 class Task(ABC):

@@ -6,6 +6,14 @@ Everything here works on a `Recording`, plain arrays that know nothing of the en
 """
 
 from farfield.marker import Marker
-from farfield.viewer.recording import Drawable, HalfSpace, Recording, load_recording, record, save_recording
+from farfield.viewer.recording import (
+    Drawable,
+    HalfSpace,
+    Recording,
+    load_overlays,
+    load_recording,
+    record,
+    save_overlays,
+)
 
-__all__ = ["Drawable", "HalfSpace", "Marker", "Recording", "load_recording", "record", "save_recording"]
+__all__ = ["Drawable", "HalfSpace", "Marker", "Recording", "load_overlays", "load_recording", "record", "save_overlays"]

@@ -3,7 +3,6 @@
 
 #include <libqhull_r/qhull_ra.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include <memory>
 
 #include "farfield/base/error.hpp"
+#include "farfield/geometry/principal_axes.hpp"
 
 namespace farfield {
 
@@ -25,13 +25,8 @@ void check_points(const PointsRef& points, const std::string& place) {
         if (!points.row(i).allFinite())
             fail("convex_hull: ", place, ": point ", i, " (", points.row(i), "), expected finite numbers");
     }
-    // Extent along the principal axes.
-    const Eigen::RowVector3d mean = points.colwise().mean();
-    const Points centered = points.rowwise() - mean;
-    const Eigen::Matrix3d axes =
-        Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(centered.transpose() * centered).eigenvectors();
-    const Points turned = centered * axes;
-    const Eigen::RowVector3d extent = turned.colwise().maxCoeff() - turned.colwise().minCoeff();
+    const Eigen::Matrix3Xd turned = principal_coordinates(points);
+    const Eigen::Vector3d extent = turned.rowwise().maxCoeff() - turned.rowwise().minCoeff();
     if (!(extent.minCoeff() > 1e-10 * extent.maxCoeff())) {
         fail("convex_hull: ", place, ": ", points.rows(), " points lie in one plane (extent ", extent.maxCoeff(),
              ", thickness ", extent.minCoeff(), " [m]), expected a solid");

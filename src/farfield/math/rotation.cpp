@@ -27,6 +27,15 @@ Eigen::Vector4d scaled_quaternion(const Eigen::Matrix3d& m) {
 
 }  // namespace
 
+Eigen::Matrix3d right_jacobian_inverse_transpose_derivative(const Eigen::Vector3d& e, const Eigen::Vector3d& y) {
+    const InverseJacobianCoefficients k = inverse_jacobian_coefficients(e.squaredNorm());
+    const double ey = e.dot(y);
+    const Eigen::Vector3d eey = ey * e - e.squaredNorm() * y;  // e x (e x y)
+    Eigen::Matrix3d m = (2.0 * k.beta_slope * eey - 2.0 * k.beta * y) * e.transpose() + k.beta * e * y.transpose();
+    m.diagonal().array() += k.beta * ey;
+    return m + 0.5 * hat(y);
+}
+
 Eigen::Vector3d log_rotation(const Eigen::Matrix3d& rotation) {
     const Eigen::Vector4d q = scaled_quaternion(rotation);
     const Eigen::Vector3d v = q.tail<3>();

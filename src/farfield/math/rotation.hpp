@@ -125,15 +125,8 @@ struct InverseJacobianCoefficients {
 }
 
 /// d/de of J_r(e)^-T y = y - 1/2 e x y + beta e x (e x y), y held fixed.
-[[nodiscard]] inline Eigen::Matrix3d right_jacobian_inverse_transpose_derivative(const Eigen::Vector3d& e,
-                                                                                 const Eigen::Vector3d& y) {
-    const InverseJacobianCoefficients k = inverse_jacobian_coefficients(e.squaredNorm());
-    const double ey = e.dot(y);
-    const Eigen::Vector3d eey = ey * e - e.squaredNorm() * y;  // e x (e x y)
-    Eigen::Matrix3d m = (2.0 * k.beta_slope * eey - 2.0 * k.beta * y) * e.transpose() + k.beta * e * y.transpose();
-    m.diagonal().array() += k.beta * ey;
-    return m + 0.5 * hat(y);
-}
+[[nodiscard]] Eigen::Matrix3d right_jacobian_inverse_transpose_derivative(const Eigen::Vector3d& e,
+                                                                          const Eigen::Vector3d& y);
 
 /// Quaternions are (w, x, y, z) everywhere. Any non-zero length is accepted: the rotation is that of q/|q|.
 [[nodiscard]] Eigen::Matrix3d rotation_from_quaternion(const Eigen::Vector4d& wxyz);

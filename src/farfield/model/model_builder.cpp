@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/model/model_builder.hpp"
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "farfield/base/error.hpp"
 #include "farfield/geometry/convex_hull.hpp"
 #include "farfield/geometry/primitives.hpp"
+#include "farfield/geometry/principal_axes.hpp"
 #include "farfield/math/rotation.hpp"
 #include "farfield/model/contact_pairs.hpp"
 #include "farfield/scene/shape_surface.hpp"
@@ -524,10 +524,8 @@ void ModelBuilder::add_hulls() {
     for (const Shape& shape : scene_.shapes) {
         if (!shape.collides || shape.type == ShapeType::HalfSpace) continue;
         const TriangleMesh surface = shape_surface(shape, scene_);
-        const Eigen::Matrix3Xd centred = (surface.vertices.rowwise() - surface.vertices.colwise().mean()).transpose();
-        const Eigen::Vector3d extents = centred.jacobiSvd().singularValues();
         TriangleMesh part = surface;  // flat: a surface without volume is its own hull
-        if (extents[2] > 1e-9 * extents[0]) {
+        if (!is_flat(surface.vertices)) {
             const ConvexHull hull = convex_hull(surface.vertices, std::string(kPlace) + ": shape '" + shape.name + "'");
             part.vertices = surface.vertices(hull.vertices, Eigen::all);
             part.triangles = hull.triangles;

@@ -68,8 +68,9 @@ void add_slip(const LaggedContact& contact, const Slip& slip, FrictionSum& sum) 
     Eigen::Matrix<double, 3, 12> lever;
     lever << Matrix3d::Identity(), -hat(arm_a), -Matrix3d::Identity(), hat(arm_b);
     sum.energy += contact.load * profile.value;
-    const Eigen::Matrix<double, 3, 12> half = curvature * lever;
-    sum.hessian.noalias() += lever.transpose() * half;
+    const Eigen::Matrix<double, 3, 12> half = curvature.lazyProduct(lever);
+    const Eigen::Matrix<double, 12, 3> left = lever.transpose();
+    sum.hessian += left.lazyProduct(half);
     add_rotation(force, arm_a, 0, sum);
     add_rotation(-force, arm_b, 6, sum);
 }

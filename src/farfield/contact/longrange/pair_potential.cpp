@@ -296,7 +296,7 @@ Eigen::Matrix<double, 18, 18> pair_hessian(const TrianglePair& x, const Plane& p
     const PlaneSystem system(x, plane, s);
     Eigen::Matrix<double, 4, 18> solved;
     for (int j = 0; j < 18; ++j) solved.col(j) = system.solve(c.row(j).transpose());
-    hessian -= c * solved;
+    hessian -= c.lazyProduct(solved);
     return 0.5 * (hessian + hessian.transpose());
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/contact/longrange/shape.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 
 #include "farfield/contact/longrange/leaf_lanes.hpp"
+#include "farfield/geometry/principal_axes.hpp"
 
 namespace farfield::contact::longrange {
 
@@ -52,13 +52,8 @@ int nearest_leaf(const SphereTree& tree, int node) {
 
 double automatic_blend(const TriangleMesh& mesh) {
     if (mesh.triangles.rows() < 20) return 1.0;
-    const Eigen::RowVector3d mean = mesh.vertices.colwise().mean();
-    const Eigen::Matrix<double, Eigen::Dynamic, 3> centred = mesh.vertices.rowwise() - mean;
-    const Eigen::Vector3d spread = Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(centred.transpose() * centred)
-                                       .eigenvalues()
-                                       .cwiseMax(0.0)
-                                       .cwiseSqrt();
-    return spread.minCoeff() < 0.6 * spread.maxCoeff() ? 1.0 : 0.5;
+    const Eigen::Vector3d spread = principal_spread(mesh.vertices);
+    return spread[0] < 0.6 * spread[2] ? 1.0 : 0.5;
 }
 
 Shape make_shape(const CollisionBody& body, double blend, double length_scale) {

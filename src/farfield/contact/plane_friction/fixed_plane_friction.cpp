@@ -66,7 +66,9 @@ void add_fixed_friction(const PlaneContact& contact, const BodyMotion& a, const 
         sum.energy += point.load * model.dt * slip.psi;
         Eigen::Matrix<double, 12, 2> lever;
         lever << basis, hat(arm_a) * basis, -basis, -hat(arm_b) * basis;
-        sum.hessian += lever * (point.load / model.dt * slip.curvature()) * lever.transpose();
+        const Matrix2d curvature = point.load / model.dt * slip.curvature();
+        const Eigen::Matrix<double, 12, 2> half = lever.lazyProduct(curvature);
+        sum.hessian += half.lazyProduct(lever.transpose());
         add_rotation(force, arm_a, 0, sum);
         add_rotation(-force, arm_b, 6, sum);
     }

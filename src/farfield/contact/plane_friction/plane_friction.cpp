@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
+#include "farfield/math/ldlt.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield::contact {
@@ -68,7 +69,7 @@ class PlaneProblem {
             right += contact_.points[m].load * row.transpose() * velocity(m);
         }
         normal_matrix.diagonal().array() += 1e-12 * normal_matrix.trace();
-        return normal_matrix.ldlt().solve(right);
+        return solve_ldlt(normal_matrix, right);
     }
 
     /// Gradient and Hessian by q of the energy.
@@ -107,7 +108,7 @@ class PlaneProblem {
         for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
             derivatives(q, gradient, hessian);
             hessian.diagonal().array() += 1e-12 * hessian.trace();  // only steers the iteration
-            const Vector3d step = -hessian.ldlt().solve(gradient);
+            const Vector3d step = -solve_ldlt(hessian, gradient);
             const double decrement = -gradient.dot(step);
             if (decrement <= kTolerance * smallest) return q + step;
             double t = 1.0, next = energy(q + step);
@@ -184,7 +185,7 @@ FrictionAdjoint adjoint_at(const PlaneProblem& problem, const Vector3d& q, const
         q_hessian += pressed * at.row;
         right += pressed * at.rate;
     }
-    const Vector3d dq = q_hessian.ldlt().solve(right);
+    const Vector3d dq = solve_ldlt(q_hessian, right);
     const double domega = dq[2] / problem.arm;
     FrictionAdjoint out;
     for (std::size_t m = 0; m < contact.points.size(); ++m) {
@@ -252,8 +253,8 @@ void add_friction(const PlaneContact& contact, const BodyMotion& a, const BodyMo
         sum.hessian.block<3, 3>(first + 3, first + 3) +=
             0.5 * (force * arm.transpose() + arm * force.transpose()) - force.dot(arm) * Matrix3d::Identity();
     }
-    const Eigen::Matrix<double, 3, 12> solved = q_hessian.ldlt().solve(mixed.transpose());
-    sum.hessian -= mixed * solved;
+    const Eigen::Matrix<double, 3, 12> right = mixed.transpose(), solved = solve_ldlt(q_hessian, right);
+    sum.hessian -= mixed.lazyProduct(solved);
 }
 
 FrictionAdjoint friction_vjp(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b,

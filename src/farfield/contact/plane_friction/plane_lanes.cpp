@@ -164,7 +164,8 @@ void add_planes(const PlaneBatch& batch, const BodyMotion& a, const BodyMotion& 
     spread.block<6, 6>(0, 0).setIdentity();
     spread.block<3, 3>(6, 0) = -Matrix3d::Identity();
     spread.block<3, 3>(9, 6).setIdentity();
-    sum.hessian += spread * reduced * spread.transpose();
+    const Eigen::Matrix<double, 12, 9> half = spread.lazyProduct(reduced);
+    sum.hessian += half.lazyProduct(spread.transpose());
     for (const Eigen::Index body : {0, 1}) {
         const Matrix3d g = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(&totals[body == 0 ? 3 : 12]);
         const Eigen::Index first = 6 * body + 3;

@@ -8,6 +8,7 @@
 #include "farfield/contact/polyhedral/polyhedral.hpp"
 #include "farfield/geometry/convex_hull.hpp"
 #include "farfield/geometry/gjk.hpp"
+#include "farfield/geometry/principal_axes.hpp"
 #include "farfield/model/contact_pairs.hpp"
 #include "farfield/model/kinematics.hpp"
 #include "farfield/scene/shape_surface.hpp"
@@ -98,7 +99,6 @@ void validate(const PolyhedralOptions& options) {
         fail("PolyhedralOptions: margin ", options.margin, ", expected in (0, 0.5]");
     if (!(options.slip_speed > 0.0) || !std::isfinite(options.slip_speed))
         fail("PolyhedralOptions: slip_speed ", options.slip_speed, ", expected > 0 [m/s]");
-    if (options.threads < 1) fail("PolyhedralOptions: threads ", options.threads, ", expected >= 1");
 }
 
 double automatic_range(const Model& model) {
@@ -134,7 +134,6 @@ Polyhedral::Polyhedral(const Model& model, const PolyhedralOptions& options) : o
     length_ = range_ * (1.0 - options.margin) / (2.0 * options.margin);
     set_weights(model);
     default_surfaces_ = std::make_shared<const CollisionGeometry>(surfaces_of(default_vertices_, false));
-    if (options.threads > 1) pool_ = std::make_unique<ThreadPool>(options.threads);
 }
 
 void Polyhedral::set_bodies(const Model& model) {
@@ -142,10 +141,7 @@ void Polyhedral::set_bodies(const Model& model) {
     for (const ModelHull& hull : model.hulls()) {
         hulls_of_[at(hull.body)].push_back(static_cast<int>(hulls_.size()));
         const auto rows = default_vertices_.middleRows(hull.first_vertex, hull.num_vertices);
-        const Eigen::Matrix3Xd centred = (rows.rowwise() - rows.colwise().mean()).transpose();
-        const Eigen::Vector3d extents = centred.jacobiSvd().singularValues();
-        hulls_.push_back(
-            {hull.body, hull.first_vertex, hull.num_vertices, hull.triangles, extents[2] <= 1e-9 * extents[0]});
+        hulls_.push_back({hull.body, hull.first_vertex, hull.num_vertices, hull.triangles, is_flat(rows)});
     }
     for (const CollisionBody& body : model.collision().bodies) {
         half_spaces_.push_back(body.half_spaces);

@@ -58,7 +58,8 @@ Matrix12d half_space_hessian(const HullSums& sums, const HalfSpaceFrame& frame, 
     const Vector3d n = height_factor(s) * frame.normal, moment = sums.first.head<3>();
     const double total = sums.first[3];
     const Matrix12x4d k = lever(n, frame.apart);
-    Matrix12d out = k * sums.second * k.transpose();
+    const Matrix12x4d half = k.lazyProduct(sums.second);
+    Matrix12d out = half.lazyProduct(k.transpose());
     const auto add = [&](int row, int column, const Matrix3d& block) {
         out.block<3, 3>(row, column) += block;
         if (row != column) out.block<3, 3>(column, row) += block.transpose();

@@ -2,6 +2,7 @@
 #include "farfield/contact/polyhedral/lagged_friction.hpp"
 
 #include "farfield/contact/polyhedral/barrier.hpp"
+#include "farfield/math/ldlt.hpp"
 
 namespace farfield::contact::polyhedral {
 
@@ -62,7 +63,7 @@ StartAdjoint pull_back_hulls(const LaggedContact& contact, const FrictionAdjoint
     }
     n_bar += (unit_bar - unit * unit.dot(unit_bar)) / length + length_bar * unit;
     // the plane minimises Phi: dp = -Phi_pp^-1 Phi_px dx
-    const Vector4d r = contact.pair.hessian.ldlt().solve(Vector4d(n_bar.x(), n_bar.y(), n_bar.z(), o_bar));
+    const Vector4d r = solve_ldlt(contact.pair.hessian, Vector4d(n_bar.x(), n_bar.y(), n_bar.z(), o_bar));
     for (std::size_t m = 0; m < points.size(); ++m) {
         const double side = m < contact.split ? -1.0 : 1.0;
         const Vector3d& x = contact.vertices[m].x;

@@ -78,8 +78,8 @@ Matrix4x12d plane_coupling(const WorldPair& pair) {
 Matrix12d pair_hessian(const WorldPair& pair) {
     Matrix4x12d mixed = plane_coupling(pair);
     Cholesky4(pair.hessian, 0.0).forward(mixed);
-    Matrix12d out;
-    out.noalias() = -mixed.transpose() * mixed;
+    const Eigen::Matrix<double, 12, 4> left = -mixed.transpose();
+    Matrix12d out = left.lazyProduct(mixed);
     out.topLeftCorner<6, 6>() += own_block(pair.a, -1.0, pair.plane.normal, pair.from_a);
     out.bottomRightCorner<6, 6>() += own_block(pair.b, 1.0, pair.plane.normal, pair.from_b);
     return 0.5 * (out + out.transpose());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "farfield/dynamics/step_problem.hpp"
+
 #include <doctest/doctest.h>
 
-#include "farfield/dynamics/incremental_potential.hpp"
 #include "support/derivative_check.hpp"
 #include "support/test_scenes.hpp"
 
@@ -13,13 +14,13 @@ using Eigen::VectorXd;
 using testing::check_gradient;
 using testing::check_jacobian;
 
-struct Problem {
+struct Example {
     std::shared_ptr<const Model> model;
     StepOptions options;
     State now;
     StepInput input;
     VectorXd q;
-    Problem(std::uint64_t seed, PdConvention convention) : model(build_model(testing::zoo(seed))) {
+    Example(std::uint64_t seed, PdConvention convention) : model(build_model(testing::zoo(seed))) {
         Random random(seed);
         options.dt = 0.02;
         options.pd_convention = convention;
@@ -30,37 +31,37 @@ struct Problem {
     }
 };
 
-TEST_CASE("incremental potential: gradient and Hessian against differences, every joint and actuator") {
+TEST_CASE("step problem: gradient and Hessian against differences, every joint and actuator") {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         for (const PdConvention convention : {PdConvention::Standard, PdConvention::Paper}) {
-            const Problem p(seed, convention);
+            const Example p(seed, convention);
             const StepContext context{*p.model, p.model->default_parameters(), nullptr, nullptr, p.options};
-            IncrementalPotential objective;
-            objective.begin(context, p.now, p.input, nullptr);
+            StepMemory memory = make_memory(context);
+            StepProblem problem;
+            problem.begin(context, p.now, p.input, memory);
             const int n = p.model->num_dofs();
             const auto at = [&](const VectorXd& delta) {
                 VectorXd q;
                 retract(*p.model, p.q, delta, q);
                 return q;
             };
-            objective.derivatives(p.q);
-            const double value = objective.value();
-            const VectorXd gradient = objective.gradient();
-            const MatrixXd hessian = objective.hessian().selfadjointView<Eigen::Lower>();
-            CHECK(objective.energy(p.q) == doctest::Approx(value).epsilon(1e-12));
+            const double value = problem.linearize(p.q);
+            const VectorXd gradient = problem.linearization().gradient;
+            const MatrixXd hessian = problem.linearization().hessian.to_dense();
+            CHECK(problem.energy(p.q) == doctest::Approx(value).epsilon(1e-12));
             Random random(seed + 77);
-            const auto energy = [&](const VectorXd& delta) { return objective.energy(at(delta)); };
+            const auto energy = [&](const VectorXd& delta) { return problem.energy(at(delta)); };
             const auto along = check_gradient(energy, VectorXd::Zero(n), gradient, {}, random);
             CHECK_MESSAGE(along.passes(), along);
             // Second directional derivatives along q -> retract(q, h s) are s^T H s, whatever the connection.
             for (int k = 0; k < 4; ++k) {
                 const VectorXd s = testing::random_direction(random, n);
                 const auto slope = [&](const VectorXd& h) {
-                    IncrementalPotential moved;
-                    moved.begin(context, p.now, p.input, nullptr);
-                    moved.derivatives(at(h[0] * s));
+                    StepProblem moved;
+                    moved.begin(context, p.now, p.input, memory);
+                    moved.linearize(at(h[0] * s));
                     // along R exp(h w) the tangent of the path is w at every h
-                    return VectorXd(VectorXd::Constant(1, moved.gradient().dot(s)));
+                    return VectorXd(VectorXd::Constant(1, moved.linearization().gradient.dot(s)));
                 };
                 const MatrixXd curvature = MatrixXd::Constant(1, 1, s.dot(hessian * s));
                 const auto report = check_jacobian(slope, VectorXd::Zero(1), curvature, {}, random);
@@ -70,7 +71,7 @@ TEST_CASE("incremental potential: gradient and Hessian against differences, ever
     }
 }
 
-TEST_CASE("incremental potential: far from the origin nothing is lost") {
+TEST_CASE("step problem: far from the origin nothing is lost") {
     // A robot at 1e4 m has the same forces as one at the origin, to rounding of its coordinates.
     Scene scene = testing::zoo(3);
     scene.actuators.clear();
@@ -81,17 +82,18 @@ TEST_CASE("incremental potential: far from the origin nothing is lost") {
     const StepContext context{*model, model->default_parameters(), nullptr, nullptr, StepOptions{}};
     VectorXd q;
     retract(*model, now.q, 0.01 * now.v, q);
-    IncrementalPotential objective;
-    objective.begin(context, now, input, nullptr);
-    objective.derivatives(q);
-    const VectorXd near = objective.gradient();
+    StepMemory memory = make_memory(context);
+    StepProblem problem;
+    problem.begin(context, now, input, memory);
+    problem.linearize(q);
+    const VectorXd near = problem.linearization().gradient;
     const Eigen::Vector3d offset(1e4, -2e4, 3e4);
     now.q.head<3>() += offset;
     q.head<3>() += offset;
-    objective.begin(context, now, input, nullptr);
-    objective.derivatives(q);
+    problem.begin(context, now, input, memory);
+    problem.linearize(q);
     // springs on the free joint's translation see the offset; leave those three rows out
-    CHECK((objective.gradient() - near).tail(near.size() - 3).norm() < 1e-5 * near.norm());
+    CHECK((problem.linearization().gradient - near).tail(near.size() - 3).norm() < 1e-5 * near.norm());
 }
 
 }  // namespace
