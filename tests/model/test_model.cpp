@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "farfield/geometry/primitives.hpp"

@@ -116,7 +116,7 @@ ARM = """<mujoco>
         <geom type="box" size="0.03 0.05 0.04" pos="0.05 0 0" mass="0.2"/>
       </body>
     </body>
-    <body name="box" pos="0.4 0.1 0.2"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="0.5"/></body>
+    <body name="box" pos="0.4 0.1 0.2"><freejoint name="box"/><geom type="box" size="0.1 0.1 0.1" mass="0.5"/></body>
   </worldbody>
   <actuator><position name="hold" joint="shoulder" kp="20" kv="1"/></actuator>
 </mujoco>
@@ -128,7 +128,10 @@ def test_every_field_has_its_row(tmp_path, monkeypatch):
     file = tmp_path / "arm.xml"
     file.write_text(ARM)
     model, parameters = ff.load(file)
-    report = gradcheck.gradcheck(model, parameters, contact=ff.Polyhedral(), body="box")
+    state = model.default_state()
+    state.v[model.joint_dofs("box")] = [0.7, 0.2, 0.0, 0.5, 0.0, 0.3]  # it slides, or friction would do nothing
+    options = {"contact": ff.Polyhedral(), "body": "box", "state": state}
+    report = gradcheck.gradcheck(model, parameters, **options)
     fields = [field.name for field in parameters.fields()]
     assert [case.quantity for case in report.cases] == ["position", "velocity", "controls", *fields]
     assert report.unchecked == {} and report.skipped == []
@@ -145,5 +148,5 @@ def test_every_field_has_its_row(tmp_path, monkeypatch):
         return SimpleNamespace(**parts, parameters=gradient.parameters * 1.001)
 
     monkeypatch.setattr(ff, "rollout_vjp", wrong)
-    failed = gradcheck.gradcheck(model, parameters, contact=ff.Polyhedral(), body="box")
+    failed = gradcheck.gradcheck(model, parameters, **options)
     assert [case.quantity for case in failed.cases if not case.ok] == ["position", "velocity", "controls", *fields]
