@@ -160,7 +160,8 @@ void bind_contact(nb::module_& m) {
             return options ? contact_with(*options) : nullptr;
         },
         "text"_a,
-        "The contact model that ContactModel.description or Trajectory.contact describes; None for an empty text and for the contact of another engine.");
+        "The contact model that ContactModel.description or Trajectory.contact describes; None for an empty text and "
+        "for the contact of another engine.");
     nb::class_<LongRangeModel, ContactModel>(
         m, "LongRange",
         "Long-range contact: every pair of bodies repels at every distance, smoothly, and never touches.\n\n"

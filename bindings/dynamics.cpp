@@ -372,10 +372,9 @@ void bind_dynamics(nb::module_& m) {
 
     m.def(
         "rollout", &run, "model"_a, "parameters"_a, "state"_a, "controls"_a, nb::kw_only(), "dt"_a.none() = nb::none(),
-        "contact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(),
-        "max_iterations"_a.none() = nb::none(), "pd_convention"_a.none() = nb::none(), "script"_a.none() = nb::none(),
-        "policy"_a.none() = nb::none(), "guess"_a.none() = nb::none(), "threads"_a = 1, "options"_a.none() = nb::none(),
-        "filter"_a.none() = nb::none(),
+        "contact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(), "max_iterations"_a.none() = nb::none(),
+        "pd_convention"_a.none() = nb::none(), "script"_a.none() = nb::none(), "policy"_a.none() = nb::none(),
+        "guess"_a.none() = nb::none(), "threads"_a = 1, "options"_a.none() = nb::none(), "filter"_a.none() = nb::none(),
         "Simulates len(controls) steps of dt [s] (default: model.default_dt) from `state`; controls has shape (steps, "
         "num_controls).\n\n"
         "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton "
@@ -384,7 +383,8 @@ void bind_dynamics(nb::module_& m) {
         "absent.\n"
         "contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', "
         "'polyhedral', 'ipc' or\n"
-        "'ipc-global'; stiffness and friction are in the parameters. 'automatic': 'longrange' where the model has contact "
+        "'ipc-global'; stiffness and friction are in the parameters. 'automatic': 'longrange' where the model has "
+        "contact "
         "pairs.\n"
         "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, "
         "parameters_bar) and optional num_parameters.\n"

@@ -224,7 +224,8 @@ void bind_parameters(nb::module_& m) {
              [](Parameters& self, const nb::dict& state) { new (&self) Parameters(parameters_from_state(state)); });
     m.def("zero_parameters", &zero_parameters, "model"_a, "Parameters of the model's sizes, all zero.");
     m.def("parameter_names", &parameter_names, "model"_a,
-          "Names of the entries of the flat vector: 'friction[box]', 'moments[box].mass', 'gravity.z', 'contact_stiffness'.");
+          "Names of the entries of the flat vector: 'friction[box]', 'moments[box].mass', 'gravity.z', "
+          "'contact_stiffness'.");
     m.def(
         "parameter_mask", &parameter_mask, "model"_a, "selection"_a,
         "Indices into the flat vector of fields ('friction'), rows ('moments[box]') or entries ('moments[box].mass').");

@@ -82,7 +82,8 @@ def main() -> None:
     titles = [(20, 34, "forward", FORWARD), (20, 392, "backward", BACKWARD)]
     words = "".join(f'<text x="{x}" y="{y}" font-weight="600" fill="{c}">{t}</text>' for x, y, t, c in titles)
     lines = "".join(
-        f'<path d="{path}" fill="none" stroke="{c}" stroke-width="1.6" marker-end="url(#{c[1:]})"/>' for c, path in DETOURS
+        f'<path d="{path}" fill="none" stroke="{c}" stroke-width="1.6" marker-end="url(#{c[1:]})"/>'
+        for c, path in DETOURS
     )
     body = words + lines + "".join(arrow(*each) for each in ARROWS) + "".join(box(name) for name in BOXES)
     TARGET.write_text(

@@ -70,14 +70,9 @@ TEST_CASE("an empty scene comes back") {
     CHECK(same(loaded.model->scene(), Scene{}));
 }
 
-TEST_CASE("a scene without a time step is one of an earlier version") {
-    const std::string bytes = changed([](TensorFile& file) {
-        nlohmann::json scene = nlohmann::json::parse(file.metadata.at("scene"));
-        scene.erase("dt");
-        file.metadata["scene"] = scene.dump();
-        file.metadata["version"] = "1";
-    });
-    CHECK_FALSE(model_from_bytes(bytes).model->scene().dt);
+TEST_CASE("files of an earlier version are refused, the time step of a scene is kept") {
+    const std::string bytes = changed([](TensorFile& file) { file.metadata["version"] = "1"; });
+    CHECK_THROWS_AS(static_cast<void>(model_from_bytes(bytes)), FileError);
     CHECK(model_from_bytes(changed([](TensorFile&) {})).model->default_dt() == 0.01 / 3.0);
     CHECK(contains(scene_error([](nlohmann::json& s) { s["dt"] = "soon"; }), "scene.dt: \"soon\", expected a number"));
     CHECK(contains(scene_error([](nlohmann::json& s) { s["dt"] = -1; }), "dt = -1, expected > 0 [s]"));

@@ -58,9 +58,7 @@ def run(args: argparse.Namespace) -> int:
     folder = RunDir.create(f"simulate-{name}", options={**_options(args), "dt": dt}, path=args.out)
 
     started = time.perf_counter()
-    motion, interrupted = roll(
-        model, parameters, state, control, args.steps, dt=dt, contact=contact, quiet=args.quiet
-    )
+    motion, interrupted = roll(model, parameters, state, control, args.steps, dt=dt, contact=contact, quiet=args.quiet)
     seconds = time.perf_counter() - started
 
     save_motion(folder.file(TRAJECTORY), motion)

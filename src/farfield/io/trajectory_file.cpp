@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* kTrajectoryFormat = "farfield.trajectory";
 constexpr const char* kStateFormat = "farfield.state";
-constexpr int kVersion = 4;  // 2: detours; 3: time steps of scenes, calls of contact; 4: contact stiffness, models of contact built again
+constexpr int kVersion =
+    4;  // 2: detours; 3: time steps of scenes, calls of contact; 4: contact stiffness, models of contact built again
 constexpr int kStateVersion = 3;
 
 using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
