@@ -81,11 +81,6 @@ HWY_INLINE Quad sqrt(Quad x) {
     for (size_t k = 0; k < kQuadParts; ++k) x.v[k] = hn::Sqrt(x.v[k]);
     return x;
 }
-/// y where x < limit, else z
-HWY_INLINE Quad select_less(Quad x, Quad limit, Quad y, Quad z) {
-    for (size_t k = 0; k < kQuadParts; ++k) y.v[k] = hn::IfThenElse(hn::Lt(x.v[k], limit.v[k]), y.v[k], z.v[k]);
-    return y;
-}
 /// Bit i: x < y in lane i.
 HWY_INLINE unsigned less_bits(Quad x, Quad y) {
     unsigned result = 0;
@@ -116,23 +111,6 @@ HWY_INLINE Quad spread_inner(const double* p) {
     } else {
         const double lanes[4] = {p[0], p[1], p[0], p[1]};
         return Quad::load(lanes);
-    }
-}
-
-/// Lane i of the result: the four lanes of q[i], summed as (0 + 1) + (2 + 3).
-HWY_INLINE Quad sum_each(Quad q0, Quad q1, Quad q2, Quad q3) {
-    if constexpr (kQuadLanes == 4) {
-        const QuadTag d;
-        const auto s01 = hn::Add(hn::InterleaveLower(d, q0.v[0], q1.v[0]), hn::InterleaveUpper(d, q0.v[0], q1.v[0]));
-        const auto s23 = hn::Add(hn::InterleaveLower(d, q2.v[0], q3.v[0]), hn::InterleaveUpper(d, q2.v[0], q3.v[0]));
-        Quad out;
-        out.v[0] = hn::Add(hn::ConcatLowerLower(d, s23, s01), hn::ConcatUpperUpper(d, s23, s01));
-        return out;
-    } else {
-        double lanes[4][4], sums[4];
-        q0.store(lanes[0]), q1.store(lanes[1]), q2.store(lanes[2]), q3.store(lanes[3]);
-        for (size_t i = 0; i < 4; ++i) sums[i] = (lanes[i][0] + lanes[i][1]) + (lanes[i][2] + lanes[i][3]);
-        return Quad::load(sums);
     }
 }
 
