@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "farfield/dynamics/incremental_potential.hpp"
+#include "farfield/dynamics/step_problem.hpp"
 
 namespace {
 
@@ -38,17 +38,18 @@ void assemble(benchmark::State& timer) {
     const Parameters parameters = model->default_parameters();
     const StepContext context{.model = *model, .parameters = parameters};
     const StepInput input;
-    IncrementalPotential objective;
-    objective.begin(context, state, input, nullptr);
+    StepMemory memory = make_memory(context);
+    StepProblem problem;
+    problem.begin(context, state, input, memory);
     Eigen::VectorXd here = 1.01 * state.q,
                     there = state.q;  // taking turns, so that the kinematics are computed every time
     for (auto _ : timer) {
-        objective.derivatives(here);
+        benchmark::DoNotOptimize(problem.linearize(here));
         here.swap(there);
-        benchmark::DoNotOptimize(objective.hessian().data());
     }
-    objective.derivatives(state.q);
-    timer.counters["checksum"] = objective.value() + objective.gradient().sum() + objective.hessian().sum();
+    const double value = problem.linearize(state.q);
+    const StepLinearization& at = problem.linearization();
+    timer.counters["checksum"] = value + at.gradient.sum() + at.hessian.to_dense().sum();
     timer.SetComplexityN(timer.range(0));
 }
 BENCHMARK(assemble)->Arg(7)->Arg(14)->Arg(28)->Arg(56)->Complexity();

@@ -54,7 +54,7 @@ class Hash {
             hash_ = (hash_ ^ word) * 1099511628211ull;
         }
     }
-    void add(const contact::ContactDerivatives& d) {
+    void add(const contact::ContactLinearization& d) {
         add(&d.energy, 1);
         for (const Vector6d& w : d.wrench) add(w.data(), 6);
         for (const contact::PairBlock& block : d.blocks) add(block.hessian.data(), 144);
@@ -92,21 +92,25 @@ Poses displaced(const Poses& poses, double size) {
 Evaluation evaluate(const contact::ContactPotential& potential, const Poses& poses, const Parameters& parameters,
                     double nudge, int repeats) {
     const Poses near = displaced(poses, nudge);
-    contact::ContactDerivatives out;
+    contact::ContactLinearization out;
     std::vector<double> warm, cold, energy;
-    auto memory = potential.make_memory();
+    const auto begin = [&](contact::ContactMemory& memory) -> contact::ContactStep& {
+        return potential.begin_step(poses, 0.01, parameters, memory, contact::StepMode::Frictionless);
+    };
+    const auto memory = potential.make_memory();
+    contact::ContactStep& step = begin(*memory);
     Evaluation result;
     for (int i = 0; i < repeats + 1; ++i) {  // one to warm up
         auto fresh = potential.make_memory();
         double start = cpu_milliseconds();
-        potential.derivatives(near, parameters, *fresh, out);
+        begin(*fresh).linearize(near, out);
         cold.push_back(cpu_milliseconds() - start);
-        potential.derivatives(near, parameters, *memory, out);
+        step.linearize(near, out);
         start = cpu_milliseconds();
-        potential.derivatives(poses, parameters, *memory, out);
+        step.linearize(poses, out);
         warm.push_back(cpu_milliseconds() - start);
         start = cpu_milliseconds();
-        static_cast<void>(potential.energy(near, parameters, *memory));
+        static_cast<void>(step.energy(near));
         energy.push_back(cpu_milliseconds() - start);
     }
     warm.erase(warm.begin()), cold.erase(cold.begin()), energy.erase(energy.begin());
@@ -224,10 +228,9 @@ struct Rollouts {
 Rollouts time_rollouts(const Scene& scene, const RowMatrix& controls, double cue_speed, double dt, double tolerance,
                        int threads, int repeats) {
     const auto model = build_model(scene);
-    LongRangeOptions options;
-    options.threads = threads;
+    ThreadPool pool(threads);
     ContactSetup contact;
-    contact.potential = std::make_shared<LongRange>(model->collision(), options);
+    contact.potential = std::make_shared<LongRange>(model->collision(), LongRangeOptions{});
     contact.filter = std::make_shared<CollisionFilter>(*model);
     RolloutInput input;
     input.state0 = model->default_state();
@@ -237,7 +240,8 @@ Rollouts time_rollouts(const Scene& scene, const RowMatrix& controls, double cue
     std::vector<double> times;
     for (int i = 0; i < repeats; ++i) {
         const double start = threads == 1 ? cpu_milliseconds() : wall_milliseconds();
-        const Trajectory t = rollout(model, model->default_parameters(), input, StepOptions{dt, tolerance}, contact);
+        const Trajectory t =
+            rollout(model, model->default_parameters(), input, StepOptions{dt, tolerance}, contact, &pool);
         const double time = (threads == 1 ? cpu_milliseconds() : wall_milliseconds()) - start;
         times.push_back(time / static_cast<double>(controls.rows()));
         out.converged = t.converged();

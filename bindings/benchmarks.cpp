@@ -23,8 +23,8 @@
 #include "farfield/base/error.hpp"
 #include "farfield/base/thread_pool.hpp"
 #include "farfield/dynamics/contact_terms.hpp"
-#include "farfield/dynamics/incremental_potential.hpp"
 #include "farfield/dynamics/rollout.hpp"
+#include "farfield/dynamics/step_problem.hpp"
 
 namespace farfield::python {
 
@@ -49,18 +49,20 @@ std::tuple<double, double> time_assembly(const Model& model, const Parameters& p
     nb::gil_scoped_release release;
     const StepContext context{.model = model, .parameters = parameters, .options = options};
     const StepInput input{model.default_control(), Eigen::VectorXd::Zero(7 * model.num_kinematic())};
-    IncrementalPotential objective;
-    objective.begin(context, state, input, nullptr);
+    StepMemory memory = make_memory(context);
+    StepProblem problem;
+    problem.begin(context, state, input, memory);
     Eigen::VectorXd here = state.q, there;  // taking turns, so that the kinematics are computed every time
     retract(model, state.q, 0.01 * state.v, there);
     const double started = thread_seconds();
     for (int k = 0; k < repeats; ++k) {
-        objective.derivatives(there);
+        problem.linearize(there);
         here.swap(there);
     }
     const double seconds = (thread_seconds() - started) / repeats;
-    objective.derivatives(state.q);
-    return {seconds, objective.value() + objective.gradient().sum() + objective.hessian().sum()};
+    const double value = problem.linearize(state.q);
+    const StepLinearization& at = problem.linearization();
+    return {seconds, value + at.gradient.sum() + at.hessian.to_dense().sum()};
 }
 
 double wall_seconds() {
@@ -92,9 +94,10 @@ std::tuple<double, double> time_contact(ContactModel& contact, const std::shared
     const ContactSetup setup = contact.setup(model);
     nb::gil_scoped_release release;
     auto memory = setup.potential->make_memory();
-    contact::ContactDerivatives out;
+    contact::ContactLinearization out;
     const auto evaluate = [&](const Kinematics& at) {
-        setup.potential->derivatives(at.poses, parameters, *memory, out);
+        setup.potential->begin_step(at.poses, 0.01, parameters, *memory, contact::StepMode::Frictionless)
+            .linearize(at.poses, out);
         project_blocks(out);
     };
     if (!cold) {
@@ -127,8 +130,9 @@ std::tuple<std::vector<double>, std::vector<double>> time_filter(ContactModel& c
     const ContactSetup setup = contact.setup(model);
     nb::gil_scoped_release release;
     const auto memory = setup.potential->make_memory();
-    contact::ContactDerivatives derivatives;
-    setup.potential->derivatives(places.here.poses, parameters, *memory, derivatives);
+    contact::ContactLinearization derivatives;
+    setup.potential->begin_step(places.here.poses, 0.01, parameters, *memory, contact::StepMode::Frictionless)
+        .linearize(places.here.poses, derivatives);
     std::vector<double> gaps = derivatives.gaps, times, fractions;
     if (gaps.empty()) {
         for (const contact::PairBlock& block : derivatives.blocks) gaps.push_back(block.gap);

@@ -7,6 +7,7 @@ namespace farfield::python {
 
 void bind_scene(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
+void bind_rigid_body_dynamics(nanobind::module_& m);
 void bind_contact(nanobind::module_& m);
 void bind_contact_ipc(nanobind::module_& m);
 void bind_contact_polyhedral(nanobind::module_& m);

@@ -41,7 +41,7 @@ class LongRangeModel : public ContactModel {
              << ", \"energy_tolerance\": " << options_.energy_tolerance
              << ", \"derivative_tolerance\": " << options_.derivative_tolerance << ", \"friction_form\": \""
              << (options_.friction == FrictionForm::Paper ? "paper" : "projected")
-             << "\", \"threads\": " << options_.threads << ", \"brute_force\": " << brute_force_ << "}";
+             << "\", \"brute_force\": " << brute_force_ << "}";
         return text.str();
     }
 
@@ -66,7 +66,7 @@ Poses poses_at(const Model& model, const Parameters& parameters, const Eigen::Ve
 }
 
 /// One block per contact pair: zero for those that do not interact.
-void list_all_pairs(contact::ContactDerivatives& d, const CollisionGeometry& collision) {
+void list_all_pairs(contact::ContactLinearization& d, const CollisionGeometry& collision) {
     std::vector<contact::PairBlock> all;
     std::size_t next = 0;
     for (std::size_t k = 0; k < collision.pairs.size(); ++k) {
@@ -77,17 +77,20 @@ void list_all_pairs(contact::ContactDerivatives& d, const CollisionGeometry& col
     d.blocks.swap(all);
 }
 
-contact::ContactDerivatives evaluate(ContactModel& contact, const std::shared_ptr<Model>& model,
-                                     const Parameters& parameters, const Eigen::VectorXd& q,
-                                     const std::optional<Eigen::VectorXd>& previous_q, double dt) {
+contact::ContactLinearization evaluate(ContactModel& contact, const std::shared_ptr<Model>& model,
+                                       const Parameters& parameters, const Eigen::VectorXd& q,
+                                       const std::optional<Eigen::VectorXd>& previous_q, double dt) {
     const Poses poses = poses_at(*model, parameters, q, "evaluate: q");
     const ContactSetup setup = contact.setup(model);
     const auto memory = setup.potential->make_memory();
-    if (previous_q)
-        setup.potential->begin_step(poses_at(*model, parameters, *previous_q, "evaluate: previous_q"), dt, parameters,
-                                    *memory);
-    contact::ContactDerivatives out;
-    setup.potential->derivatives(poses, parameters, *memory, out);
+    contact::ContactLinearization out;
+    if (previous_q) {
+        const Poses previous = poses_at(*model, parameters, *previous_q, "evaluate: previous_q");
+        setup.potential->begin_step(previous, dt, parameters, *memory).linearize(poses, out);
+    } else {
+        setup.potential->begin_step(poses, dt, parameters, *memory, contact::StepMode::Frictionless)
+            .linearize(poses, out);
+    }
     if (!out.gaps.empty())
         list_all_pairs(out, setup.filter->surfaces() ? *setup.filter->surfaces() : model->collision());
     return out;
@@ -136,14 +139,14 @@ void bind_contact(nb::module_& m) {
         .def_ro("hessian", &contact::PairBlock::hessian,
                 "Shape (12, 12): linear and angular motion of a, then of b, world axes.")
         .def_ro("gap", &contact::PairBlock::gap, "Certified lower bound of the distance [m].");
-    nb::class_<contact::ContactDerivatives>(m, "ContactDerivatives",
-                                            "Contact energy and its derivatives by body motions.")
-        .def_ro("energy", &contact::ContactDerivatives::energy, "[J]; inf when bodies touch.")
-        .def_ro("friction_energy", &contact::ContactDerivatives::friction_energy,
+    nb::class_<contact::ContactLinearization>(m, "ContactLinearization",
+                                              "Contact energy and its derivatives by body motions.")
+        .def_ro("energy", &contact::ContactLinearization::energy, "[J]; inf when bodies touch.")
+        .def_ro("friction_energy", &contact::ContactLinearization::friction_energy,
                 "The part of energy that is friction [J].")
         .def_prop_ro(
             "wrench",
-            [](const contact::ContactDerivatives& d) {
+            [](const contact::ContactLinearization& d) {
                 Eigen::Matrix<double, Eigen::Dynamic, 6, Eigen::RowMajor> out(
                     static_cast<Eigen::Index>(d.wrench.size()), 6);
                 for (std::size_t i = 0; i < d.wrench.size(); ++i)
@@ -152,7 +155,7 @@ void bind_contact(nb::module_& m) {
             },
             "Derivative of the energy, shape (num_bodies, 6): by the position of each body's origin, then by a "
             "rotation vector. The force is its negative.")
-        .def_ro("blocks", &contact::ContactDerivatives::blocks, "One PairBlock per contact pair of the model.");
+        .def_ro("blocks", &contact::ContactLinearization::blocks, "One PairBlock per contact pair of the model.");
     nb::class_<ClosestPoints>(m, "ClosestPoints", "Closest points of two bodies.")
         .def_ro("a", &ClosestPoints::a, "Body index.")
         .def_ro("b", &ClosestPoints::b, "Body index, above a.")
@@ -176,15 +179,14 @@ void bind_contact(nb::module_& m) {
             "__init__",
             [](LongRangeModel* self, std::vector<double> blend, bool zero_offset, bool area_weights,
                double length_scale, double slip_speed, double energy_tolerance, double derivative_tolerance,
-               const std::string& friction_form, int threads, bool brute_force) {
+               const std::string& friction_form, bool brute_force) {
                 LongRangeOptions options{.blend = std::move(blend),
                                          .zero_offset = zero_offset,
                                          .area_weights = area_weights,
                                          .length_scale = length_scale,
                                          .slip_speed = slip_speed,
                                          .energy_tolerance = energy_tolerance,
-                                         .derivative_tolerance = derivative_tolerance,
-                                         .threads = threads};
+                                         .derivative_tolerance = derivative_tolerance};
                 if (friction_form == "paper") {
                     options.friction = FrictionForm::Paper;
                 } else if (friction_form != "projected") {
@@ -195,14 +197,13 @@ void bind_contact(nb::module_& m) {
             },
             nb::kw_only(), "blend"_a = std::vector<double>{}, "zero_offset"_a = true, "area_weights"_a = false,
             "length_scale"_a = 1.0, "slip_speed"_a = 1e-3, "energy_tolerance"_a = 1e-9,
-            "derivative_tolerance"_a = 1e-12, "friction_form"_a = "projected", "threads"_a = 1, "brute_force"_a = false,
+            "derivative_tolerance"_a = 1e-12, "friction_form"_a = "projected", "brute_force"_a = false,
             "blend: blending margin per body, or one for all; empty = by shape. zero_offset: the potential tends to 0 "
             "far away.\n"
             "area_weights: independent of the mesh's fineness. length_scale [m]. slip_speed: smoothing of friction "
             "[m/s].\n"
-            "friction_form: 'projected' (momentum balances) or 'paper'. threads: body pairs in parallel, same bits for "
-            "any number.\n"
-            "brute_force: all pairs of triangles, no hierarchy.");
+            "friction_form: 'projected' (momentum balances) or 'paper'. brute_force: all pairs of triangles, no "
+            "hierarchy.");
 }
 
 }  // namespace farfield::python

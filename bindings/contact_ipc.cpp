@@ -38,7 +38,7 @@ class IpcModel : public ContactModel {
         }
         text << ", \"scale\": [";
         for (std::size_t i = 0; i < options_.scale.size(); ++i) text << (i ? ", " : "") << options_.scale[i];
-        text << "], \"slip_speed\": " << options_.slip_speed << ", \"threads\": " << options_.threads << "}";
+        text << "], \"slip_speed\": " << options_.slip_speed << "}";
         return text.str();
     }
 
@@ -66,7 +66,7 @@ class IpcGlobalModel : public ContactModel {
         std::ostringstream text;
         text.precision(17);
         text << "{\"model\": \"ipc-global\", \"length_scale\": " << options_.length_scale
-             << ", \"slip_speed\": " << options_.slip_speed << ", \"threads\": " << options_.threads << "}";
+             << ", \"slip_speed\": " << options_.slip_speed << "}";
         return text.str();
     }
 
@@ -91,21 +91,17 @@ void bind_contact_ipc(nb::module_& m) {
         "Its weight [J] and friction coefficients are in Parameters, to be differentiated by.")
         .def(
             "__init__",
-            [](IpcModel* self, std::optional<double> range, std::vector<double> scale, double slip_speed, int threads) {
-                IpcOptions options{.range = range.value_or(1.0),
-                                   .scale = std::move(scale),
-                                   .slip_speed = slip_speed,
-                                   .threads = threads};
+            [](IpcModel* self, std::optional<double> range, std::vector<double> scale, double slip_speed) {
+                IpcOptions options{.range = range.value_or(1.0), .scale = std::move(scale), .slip_speed = slip_speed};
                 validate(options, static_cast<int>(options.scale.size()));
                 new (self) IpcModel(std::move(options), range);
             },
             nb::kw_only(), "range"_a.none() = nb::none(), "scale"_a = std::vector<double>{}, "slip_speed"_a = 1e-3,
-            "threads"_a = 1,
             "range [m]: where contact begins; None = a hundredth of the scene's size. scale: factor of the weight, per "
             "contact pair or\n"
             "one for all; empty = at the default weight four terms at half the range carry the lighter body of a "
             "pair.\n"
-            "slip_speed: smoothing of friction [m/s]. threads: body pairs in parallel, same bits for any number.");
+            "slip_speed: smoothing of friction [m/s].");
     nb::class_<IpcGlobalModel, ContactModel>(
         m, "IpcGlobal",
         "The pairs of features of Ipc with 12 (1 + d^-1/2)^2 - 12 instead of the clamped barrier: never zero, but not "
@@ -113,17 +109,13 @@ void bind_contact_ipc(nb::module_& m) {
         "Brute force over all pairs; refused above 2,000 triangles.")
         .def(
             "__init__",
-            [](IpcGlobalModel* self, double length_scale, double slip_speed, int threads) {
-                IpcOptions options{
-                    .form = Form::Global, .length_scale = length_scale, .slip_speed = slip_speed, .threads = threads};
+            [](IpcGlobalModel* self, double length_scale, double slip_speed) {
+                IpcOptions options{.form = Form::Global, .length_scale = length_scale, .slip_speed = slip_speed};
                 validate(options, 0);
                 new (self) IpcGlobalModel(std::move(options));
             },
-            nb::kw_only(), "length_scale"_a = 1.0, "slip_speed"_a = 1e-3, "threads"_a = 1,
-            "length_scale [m]: the unit of d. slip_speed: smoothing of friction [m/s]. threads: body pairs in "
-            "parallel, "
-            "same bits\n"
-            "for any number.");
+            nb::kw_only(), "length_scale"_a = 1.0, "slip_speed"_a = 1e-3,
+            "length_scale [m]: the unit of d. slip_speed: smoothing of friction [m/s].");
 }
 
 }  // namespace farfield::python

@@ -33,8 +33,7 @@ class PolyhedralModel : public ContactModel {
         text.precision(17);
         text << "{\"model\": \"polyhedral\", \"range\": " << options_.range << ", \"margin\": " << options_.margin
              << ", \"slip_speed\": " << options_.slip_speed << ", \"friction_form\": \""
-             << (options_.friction == FrictionForm::Paper ? "paper" : "projected")
-             << "\", \"threads\": " << options_.threads << "}";
+             << (options_.friction == FrictionForm::Paper ? "paper" : "projected") << "\"}";
         return text.str();
     }
     [[nodiscard]] std::shared_ptr<const Polyhedral> potential(const std::shared_ptr<Model>& model) {
@@ -90,10 +89,9 @@ void bind_contact_polyhedral(nb::module_& m) {
         "lighter body's weight; Parameters.weight multiplies it, relative to the model's default.")
         .def(
             "__init__",
-            [](PolyhedralModel* self, double range, double margin, double slip_speed, const std::string& friction_form,
-               int threads) {
-                PolyhedralOptions options{
-                    .range = range, .margin = margin, .slip_speed = slip_speed, .threads = threads};
+            [](PolyhedralModel* self, double range, double margin, double slip_speed,
+               const std::string& friction_form) {
+                PolyhedralOptions options{.range = range, .margin = margin, .slip_speed = slip_speed};
                 if (friction_form == "paper") {
                     options.friction = FrictionForm::Paper;
                 } else if (friction_form != "projected") {
@@ -103,11 +101,10 @@ void bind_contact_polyhedral(nb::module_& m) {
                 new (self) PolyhedralModel(options);
             },
             nb::kw_only(), "range"_a = PolyhedralOptions{}.range, "margin"_a = PolyhedralOptions{}.margin,
-            "slip_speed"_a = PolyhedralOptions{}.slip_speed, "friction_form"_a = "projected", "threads"_a = 1,
+            "slip_speed"_a = PolyhedralOptions{}.slip_speed, "friction_form"_a = "projected",
             "range: distance below which hulls repel [m]; 0 = by the scene. margin: dimensionless margin of the "
             "barrier.\n"
-            "slip_speed: smoothing of friction [m/s]. friction_form: 'projected' (momentum balances) or 'paper'.\n"
-            "threads: body pairs in parallel, same bits for any number.")
+            "slip_speed: smoothing of friction [m/s]. friction_form: 'projected' (momentum balances) or 'paper'.")
         .def(
             "range_for",
             [](PolyhedralModel& self, const std::shared_ptr<Model>& model) { return self.potential(model)->range(); },

@@ -17,6 +17,7 @@
 #include "farfield/math/rotation.hpp"
 #include "farfield/model/kinematics.hpp"
 #include "farfield/model/model.hpp"
+#include "farfield/model/parameter_names.hpp"
 #include "farfield/scene/shape_surface.hpp"
 #include "poses.hpp"
 
@@ -112,54 +113,127 @@ void bind_state(nb::module_& m) {
         });
 }
 
+const char* row_kind(RowOf rows) {
+    switch (rows) {
+        case RowOf::Scene:
+            return "scene";
+        case RowOf::Body:
+            return "body";
+        case RowOf::Actuator:
+            return "actuator";
+        case RowOf::Dof:
+            return "dof";
+        case RowOf::HullVertex:
+            return "hull vertex";
+    }
+    return "";
+}
+
+/// A field of Parameters as Python sees it.
+struct FieldInfo {
+    std::string name, unit, rows, description;
+    std::vector<Eigen::Index> shape;
+    Eigen::Index start = 0, size = 0;
+};
+
+std::vector<FieldInfo> field_infos(const Parameters& parameters) {
+    std::vector<FieldInfo> out;
+    Eigen::Index start = 0;
+    visit_fields(parameters, [&]<class Value>(const auto& field, const Value& value) {
+        FieldInfo info{
+            .name = field.name, .unit = field.unit, .rows = row_kind(field.rows), .description = field.description};
+        if constexpr (!std::is_same_v<Value, double>) {
+            info.shape.push_back(value.rows());
+            if (value.cols() > 1) info.shape.push_back(value.cols());
+        }
+        info.start = start;
+        info.size = entries(value).size();
+        start += info.size;
+        out.push_back(std::move(info));
+    });
+    return out;
+}
+
+nb::dict parameters_state(const Parameters& parameters) {
+    nb::dict state;
+    visit_fields(parameters, [&](const auto& field, const auto& value) {
+        state[field.name] = nb::cast(value, nb::rv_policy::copy);
+    });
+    return state;
+}
+
+Parameters parameters_from_state(const nb::dict& state) {
+    Parameters parameters;
+    visit_fields(parameters,
+                 [&]<class Value>(const auto& field, Value& value) { value = nb::cast<Value>(state[field.name]); });
+    return parameters;
+}
+
 void bind_parameters(nb::module_& m) {
-    using Fields =
-        std::tuple<decltype(Parameters::moments), decltype(Parameters::attachment), VectorXd, VectorXd, VectorXd,
-                   VectorXd, VectorXd, Eigen::Vector3d, VectorXd, double, decltype(Parameters::hull_vertices)>;
-    nb::class_<Parameters>(
+    nb::class_<FieldInfo>(m, "ParameterField",
+                          "A field of Parameters: what it is and where it stands in the flat vector.")
+        .def_ro("name", &FieldInfo::name, "Name of the attribute.")
+        .def_ro("unit", &FieldInfo::unit, "SI unit; of each kind of entry where they differ.")
+        .def_ro("rows", &FieldInfo::rows,
+                "What a row belongs to: 'body', 'actuator', 'dof', 'hull vertex' or 'scene' (a single one).")
+        .def_ro("description", &FieldInfo::description, "What it is.")
+        .def_prop_ro(
+            "shape", [](const FieldInfo& f) { return nb::tuple(nb::cast(f.shape)); },
+            nb::for_getter(nb::sig("def shape(self) -> tuple[int, ...]")), "Shape of the attribute; () for a number.")
+        .def_prop_ro(
+            "entries", [](const FieldInfo& f) { return nb::slice(f.start, f.start + f.size, Eigen::Index(1)); },
+            "Slice of its entries in the flat vector.")
+        .def("__repr__", [](const FieldInfo& f) { return "ParameterField('" + f.name + "', [" + f.unit + "])"; });
+
+    nb::class_<Parameters> class_(
         m, "Parameters",
-        "What a rollout can be differentiated by besides its state and controls. Arrays are views: write into them.")
-        .def_rw("moments", &Parameters::moments,
-                "Mass moments per body, shape (num_bodies, 10): m, hx, hy, hz, Sxx, Syy, Szz, Sxy, Sxz, Syz [kg, kg m, "
-                "kg m^2], "
-                "h = sum m x, S = sum m x x^T in the body frame.")
-        .def_rw("attachment", &Parameters::attachment,
-                "Position of each body in its parent, shape (num_bodies, 3) [m]; unused for free bodies.")
-        .def_rw("kp", &Parameters::kp, "Position gains, shape (num_actuators,) [N m/rad or N/m].")
-        .def_rw("kd", &Parameters::kd, "Velocity gains, shape (num_actuators,) [N m s/rad or N s/m].")
-        .def_rw("damping", &Parameters::damping, "Joint damping, shape (num_dofs,) [N m s/rad or N s/m].")
-        .def_rw("armature", &Parameters::armature, "Rotor inertia, shape (num_dofs,) [kg m^2 or kg].")
-        .def_rw("stiffness", &Parameters::stiffness, "Joint springs, shape (num_dofs,) [N m/rad or N/m].")
-        .def_rw("gravity", &Parameters::gravity, "Shape (3,) [m/s^2].")
-        .def_rw("friction", &Parameters::friction,
-                "Coulomb coefficient per body, shape (num_bodies,); a pair uses the larger one of the built model.")
-        .def_rw("weight", &Parameters::weight, "Contact weight [J].")
-        .def_rw("hull_vertices", &Parameters::hull_vertices,
-                "Local vertices of convex hulls, stacked, shape (n, 3) [m].")
+        "What a rollout can be differentiated by besides its state and controls. Arrays are views: write into them.\n\n"
+        "A vector with names: flatten, from_flat, + - * and dot; a gradient by parameters is a Parameters too.");
+    std::apply([&](const auto&... field) { (class_.def_rw(field.name, field.member, field.description), ...); },
+               kParameterFields);
+    class_
         .def(
             "copy", [](const Parameters& self) { return Parameters(self); }, "An independent copy.")
+        .def("fields", &field_infos, "Every field with its unit, shape and place in the flat vector, in order.")
+        .def("flatten", &flatten, "All fields behind each other, row by row; see fields and parameter_names.")
+        .def_static(
+            "from_flat",
+            [](const Model& model, const VectorXd& flat) { return unflatten(model.default_parameters(), flat); },
+            "model"_a, "flat"_a, "The inverse of flatten, shape (model.num_parameters,).")
+        .def("unflatten", &unflatten, "flat"_a, "Parameters of these sizes with the entries of a flat vector.")
+        .def("set_mass", &set_mass, "body"_a, "mass"_a,
+             "Gives the body with this index (model.body(name)) a mass [kg]; first and second moments are scaled with "
+             "it, so its "
+             "centre and its shape of inertia stay.")
+        .def("dot", &dot, "other"_a, "Sum of the products of all entries.")
+        .def(
+            "__add__", [](const Parameters& a, const Parameters& b) { return a + b; }, nb::is_operator())
+        .def(
+            "__sub__", [](const Parameters& a, const Parameters& b) { return a - b; }, nb::is_operator())
+        .def(
+            "__mul__", [](const Parameters& p, double factor) { return factor * p; }, nb::is_operator())
+        .def(
+            "__rmul__", [](const Parameters& p, double factor) { return factor * p; }, nb::is_operator())
         .def("__repr__",
              [](const Parameters& p) {
                  return "Parameters(num_bodies=" + std::to_string(p.moments.rows()) +
                         ", num_dofs=" + std::to_string(p.damping.size()) + ")";
              })
-        .def("__getstate__",
-             [](const Parameters& p) {
-                 return Fields(p.moments, p.attachment, p.kp, p.kd, p.damping, p.armature, p.stiffness, p.gravity,
-                               p.friction, p.weight, p.hull_vertices);
-             })
-        .def("__setstate__", [](Parameters& self, const Fields& f) {
-            new (&self) Parameters{std::get<0>(f), std::get<1>(f), std::get<2>(f), std::get<3>(f),
-                                   std::get<4>(f), std::get<5>(f), std::get<6>(f), std::get<7>(f),
-                                   std::get<8>(f), std::get<9>(f), std::get<10>(f)};
-        });
+        .def("__getstate__", &parameters_state)
+        .def("__setstate__",
+             [](Parameters& self, const nb::dict& state) { new (&self) Parameters(parameters_from_state(state)); });
+    m.def("zero_parameters", &zero_parameters, "model"_a, "Parameters of the model's sizes, all zero.");
+    m.def("parameter_names", &parameter_names, "model"_a,
+          "Names of the entries of the flat vector: 'friction[box]', 'moments[box].mass', 'gravity.z', 'weight'.");
+    m.def(
+        "parameter_mask", &parameter_mask, "model"_a, "selection"_a,
+        "Indices into the flat vector of fields ('friction'), rows ('moments[box]') or entries ('moments[box].mass').");
 }
 
 }  // namespace
 
 void bind_model(nb::module_& m) {
     bind_state(m);
-    bind_parameters(m);
     nb::class_<Drawable>(m, "Drawable", "A surface to draw, in the frame of its body.")
         .def_ro("name", &Drawable::name, "Name of the shape.")
         .def_ro("body", &Drawable::body, "Body index.")
@@ -169,7 +243,10 @@ void bind_model(nb::module_& m) {
             "triangles", [](const Drawable& d) { return d.mesh.triangles; }, "Shape (m, 3).")
         .def_ro("color", &Drawable::color, "Red, green, blue, alpha, 0 to 1.");
 
-    nb::class_<Model>(m, "Model", "A scene compiled into flat arrays; immutable. Made by build_model or load.")
+    nb::class_<Model> model_class(m, "Model",
+                                  "A scene compiled into flat arrays; immutable. Made by build_model or load.");
+    bind_parameters(m);
+    model_class
         .def_prop_ro(
             "name", [](const Model& x) { return x.scene().name; }, "Name of the scene.")
         .def_prop_ro(
@@ -180,6 +257,11 @@ void bind_model(nb::module_& m) {
         .def_prop_ro("num_unknowns", &Model::num_unknowns, "Degrees of freedom left after ties and scripted bodies.")
         .def_prop_ro("num_controls", &Model::num_controls, "Inputs of all actuators together.")
         .def_prop_ro("num_kinematic", &Model::num_kinematic, "Bodies whose pose is scripted.")
+        .def_prop_ro(
+            "num_parameters", [](const Model& x) { return num_entries(x.default_parameters()); },
+            "Entries of the flat vector of its parameters.")
+        .def_prop_ro("default_dt", &Model::default_dt,
+                     "Time step of rollouts that name none [s]: the one its file or scene states, else 0.01.")
         .def_prop_ro(
             "body_names", [](const Model& x) { return names(x.bodies()); }, "Names of the bodies, the world first.")
         .def_prop_ro(
@@ -194,7 +276,9 @@ void bind_model(nb::module_& m) {
             "reduction", [](const Model& x) { return x.reduction().E; },
             "E of the exact reduction: tangent steps are E z, shape (num_dofs, num_unknowns).")
         .def_prop_ro("contact_pairs", &contact_pairs, "Pairs of body names that may meet.")
-        .def_prop_ro("excluded_pairs", &Model::excluded_pairs, "Pairs left out of contact, each with the reason.")
+        .def_prop_ro(
+            "excluded_pairs", &Model::excluded_pairs,
+            "Pairs with a moving body that are left out of contact, as 'a, b: reason'; Scene.include brings one back.")
         .def_prop_ro("warnings", &Model::warnings, "What the importer could not carry over and what looks unusual.")
         .def_prop_ro("keyframes", &keyframes, "Name -> (State, control).")
         .def("default_state", &Model::default_state, nb::rv_policy::copy, "The reference pose at rest.")
@@ -249,7 +333,6 @@ void bind_model(nb::module_& m) {
     m.def(
         "build_model", [](const Scene& scene) { return std::const_pointer_cast<Model>(build_model(scene)); }, "scene"_a,
         "Compiles a Scene. Raises ValueError naming the element, its value and what was expected.");
-    m.def("zero_parameters", &zero_parameters, "model"_a, "Parameters of the model's sizes, all zero.");
     m.def(
         "forward_kinematics",
         [](const Model& model, const Parameters& parameters, const VectorXd& q) {

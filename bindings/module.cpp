@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
     m.attr("__version__") = FARFIELD_VERSION;
     farfield::python::bind_scene(m);
     farfield::python::bind_model(m);
+    farfield::python::bind_rigid_body_dynamics(m);
     farfield::python::bind_contact(m);
     farfield::python::bind_contact_ipc(m);
     farfield::python::bind_contact_polyhedral(m);

@@ -453,6 +453,7 @@ void bind_scene(nb::module_& m) {
     const Table<Scene> table = bind_fields<Scene>(
         class_, "Scene",
         {field("name", &Scene::name, "Name of the scene."), field("gravity", &Scene::gravity, "[m/s^2], shape (3,)."),
+         field("dt", &Scene::dt, "Time step the description asks for [s]; rollouts that name none take it."),
          field("bodies", &Scene::bodies, "Bodies; the first is the world."),
          field("meshes", &Scene::meshes, "Meshes that shapes refer to by index."),
          field("shapes", &Scene::shapes, "Shapes on bodies."),

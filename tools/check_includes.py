@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the order of the rooms: includes between folders of src/farfield go strictly down in rank.
+"""Checks the order of the rooms: includes between folders of src/farfield go strictly down in rank, and so do the imports of python/farfield.
 
-Inside one room files may include each other, but never in a circle. In contact, the interface files and plane_friction
-are the base; the models above them are siblings that never include each other.
+Inside one room files may include each other, but never in a circle. In contact, the interface files, pairwise and plane_friction
+are the base; the models above them are siblings that never include each other. In Python, imports inside functions count, and so do
+modules that are named in a string ("farfield.tasks.push:Push").
 
     tools/check_includes.py [ROOT]      exit code 1 and one line per offence
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -26,12 +28,49 @@ RANKS = {
     "grains": 6,
     "io": 7,
 }
-CONTACT_BASE = {"", "plane_friction"}
+CONTACT_BASE = {"", "pairwise", "plane_friction"}
 CONTACT_SIBLINGS = {"longrange", "polyhedral", "ipc", "softmin"}
 # 2-D grains share nothing with 3-D bodies.
 NEVER = {("grains", "model"), ("grains", "contact"), ("grains", "scene")}
 
+# Python: a module of farfield, or a folder -> rank. Imports go strictly down, also those inside functions.
+PYTHON_RANKS = {
+    "": 0,  # farfield itself, the names that everything may use
+    "_core": 0,
+    "contact_models": 0,
+    "convex": 0,
+    "differences": 0,
+    "files": 0,
+    "importers": 0,
+    "marker": 0,
+    "motion": 0,
+    "options": 0,
+    "output": 0,
+    "tensor_file": 0,
+    "threads": 0,
+    "gradcheck": 1,
+    "interop": 1,
+    "optimize": 1,
+    "engines": 2,
+    "tasks": 3,
+    "benchmarks": 4,
+    "experiments": 4,
+    "grains": 4,
+    "properties": 4,
+    "viewer": 4,
+    "cli": 5,
+    "commands": 5,
+}
+# Who may import whom within rank 4: runs are drawn by the viewer and kept in run directories, benchmarks measure all of them.
+PYTHON_NEIGHBOURS = {
+    "benchmarks": {"experiments", "grains", "properties"},
+    "experiments": {"viewer"},
+    "grains": {"experiments"},
+    "cli": {"commands"},
+}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+MODULE_NAME = re.compile(r"(farfield(?:\.\w+)+)(?::\w+)?")
 
 
 def room_of(path: str) -> tuple[str, str]:
@@ -94,6 +133,66 @@ def read_includes(root: Path) -> tuple[dict[str, list[tuple[int, str]]], list[st
     return graph, errors
 
 
+def python_room(module: str) -> str:
+    """'optimize' for farfield.optimize.losses, 'files' for farfield.files, '' for farfield."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def python_offence(source: str, target: str) -> str | None:
+    """Why the module `source` may not import `target`; None when it may."""
+    room, other = python_room(source), python_room(target)
+    for name, module in ((room, source), (other, target)):
+        if name not in PYTHON_RANKS:
+            return f"{module}: unknown room '{name}', expected one of {', '.join(PYTHON_RANKS)}"
+    below = PYTHON_RANKS[other] < PYTHON_RANKS[room]
+    at_the_bottom = (
+        PYTHON_RANKS[room] == PYTHON_RANKS[other] == 0
+    )  # single files; the search for circles keeps them in order
+    if room == other or below or at_the_bottom or other in PYTHON_NEIGHBOURS.get(room, ()):
+        return None
+    return f"{room} (rank {PYTHON_RANKS[room]}) imports {other} (rank {PYTHON_RANKS[other]}); imports go strictly down"
+
+
+def imported_modules(tree: ast.AST, known: set[str]) -> list[tuple[int, str]]:
+    """Line and module of everything of farfield that a file imports, anywhere in it, or names in a string."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            names = [f"{base}.{alias.name}" for alias in node.names]
+            found += [(node.lineno, name if name in known else base) for name in names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            match = MODULE_NAME.fullmatch(node.value)
+            if match and match[1] in known:
+                found.append((node.lineno, match[1]))
+    return [(line, name) for line, name in found if name.split(".")[0] in ("", "farfield")]
+
+
+def read_imports(root: Path) -> tuple[dict[str, list[tuple[int, str]]], dict[str, str], list[str]]:
+    """Imports of every module under python/farfield, the path of each, and the offences of form found on the way."""
+    paths = {}
+    for path in sorted((root / "python").glob("farfield/**/*.py")):
+        place = path.relative_to(root / "python").with_suffix("")
+        paths[".".join(place.parts[:-1] if place.name == "__init__" else place.parts)] = path
+    known = {*paths, "farfield._core"}
+    graph: dict[str, list[tuple[int, str]]] = {}
+    errors = []
+    for module, path in paths.items():
+        graph[module] = []
+        for line, target in imported_modules(ast.parse(path.read_text(encoding="utf-8")), known):
+            if target.startswith("."):
+                errors.append(
+                    f"{path.relative_to(root)}:{line}: write the full name, farfield.<room>...; got '{target}'"
+                )
+            elif target not in known:
+                errors.append(f"{path.relative_to(root)}:{line}: {target} does not exist")
+            else:
+                graph[module].append((line, target))
+    return graph, {module: path.relative_to(root).as_posix() for module, path in paths.items()}, errors
+
+
 def find_cycles(graph: dict[str, list[tuple[int, str]]]) -> list[str]:
     """One line for each circle of files met in a depth-first walk."""
     done: set[str] = set()
@@ -121,7 +220,15 @@ def check(root: Path) -> tuple[list[str], int]:
             reason = offence(name, target)
             if reason:
                 errors.append(f"src/{name}:{number}: {reason}")
-    return errors + find_cycles(graph), sum(len(includes) for includes in graph.values())
+    imports, paths, more = read_imports(root)
+    errors += more
+    for module, targets in imports.items():
+        for line, target in targets:
+            reason = python_offence(module, target)
+            if reason:
+                errors.append(f"{paths[module]}:{line}: {reason}")
+    count = sum(len(targets) for targets in (*graph.values(), *imports.values()))
+    return errors + find_cycles(graph) + find_cycles(imports), count
 
 
 def main() -> int:

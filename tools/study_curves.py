@@ -13,9 +13,10 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
+
+import farfield as ff
 
 COLORS = {True: "tab:green", False: "tab:red"}
 
@@ -23,23 +24,23 @@ COLORS = {True: "tab:green", False: "tab:red"}
 def curve(run: Path) -> tuple[np.ndarray, np.ndarray]:
     """Steps simulated so far in units of the motion's length, and the best loss so far relative to the first."""
     rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    steps = len(np.load(run / "arrays.npz")["q"]) - 1
+    steps = ff.load_trajectory(run / "trajectory.safetensors").num_steps
     losses = np.minimum.accumulate([np.inf if row["loss"] is None else row["loss"] for row in rows])
     return np.cumsum([row["steps"] for row in rows]) / steps, losses / losses[0]
 
 
 def motion(run: Path) -> tuple[np.ndarray, np.ndarray]:
     """Loss summed over all objects, relative to the first, and objects in their region, at every frame."""
-    from farfield.tasks.registry import find_task
-    from farfield.tasks.task import with_options
+    from farfield.experiments.registry import TASKS, find_task
+    from farfield.options import with_options
 
     config = json.loads((run / "config.json").read_text())
     options = config["options"]
+    if options["task"] not in TASKS:
+        raise ValueError(f"{run}: is a run of '{options['task']}', expected one of: {', '.join(TASKS)}")
     task = with_options(find_task(options["task"]), {name: str(value) for name, value in options["set"].items()})
     problem = task.build(config["seed"])
-    poses = np.load(run / "arrays.npz")["poses"]
-    shown = SimpleNamespace(model=problem.model, parameters=problem.parameters, poses=lambda: poses)
-    distances = problem.loss.distances(shown)
+    distances = problem.loss.distances(ff.load_trajectory(run / "trajectory.safetensors"))
     losses = np.maximum(distances**2 - task.radius**2, 0.0).sum(axis=1)
     return losses / losses[0], (distances <= task.radius).sum(axis=1)
 

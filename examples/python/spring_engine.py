@@ -9,7 +9,7 @@ It has no derivatives of its own, so its gradients are differences of its rollou
 import numpy as np
 
 import farfield as ff
-from farfield.tasks import Motion, Outside
+from farfield.engines import Capabilities, Motion, Outside
 
 STIFFNESS = 2e4  # of the springs [N/m]
 SLIP_SPEED = 1e-2  # smoothing of friction [m/s]
@@ -19,7 +19,7 @@ PARTS = 40  # explicit steps per frame
 class SpringDiscs(Outside):
     """Discs on a plane: springs where they overlap, Coulomb friction with the ground, explicit steps."""
 
-    own_contact = "springs"
+    capabilities = Capabilities(own_contact="springs")
 
     def __init__(self, *arguments, **keywords) -> None:
         super().__init__(*arguments, **keywords)

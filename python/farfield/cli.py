@@ -21,6 +21,7 @@ COMMANDS = (
     ("compare", "farfield.commands.compare", "methods side by side on one task: one figure, success rates, one file"),
     ("tasks", "farfield.commands.tasks", "list the tasks, or the options of one"),
     ("simulate", "farfield.commands.simulate", "roll out a robot or scene file and write a replay"),
+    ("inspect", "farfield.commands.inspect", "say what became of a robot or scene file: bodies, contacts, losses"),
     (
         "gradcheck",
         "farfield.commands.gradcheck",

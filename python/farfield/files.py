@@ -3,31 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from os import PathLike
 
 from farfield import _core
-from farfield._core import ContactModel, FileError, Trajectory
-
-CONTACT_MODELS = {
-    "longrange": _core.LongRange,
-    "polyhedral": _core.Polyhedral,
-    "ipc": _core.Ipc,
-    "ipc-global": _core.IpcGlobal,
-}
-
-
-def contact_from_description(text: str) -> ContactModel | None:
-    """The contact model that ``ContactModel.description`` or ``Trajectory.contact`` describes; None for an empty text."""
-    if not text:
-        return None
-    try:
-        options = json.loads(text)
-        return CONTACT_MODELS[options.pop("model")](**options)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(
-            f"contact model {text!r}: {error}; expected the description of one of {', '.join(CONTACT_MODELS)}"
-        ) from error
+from farfield._core import FileError, Trajectory
+from farfield.contact_models import contact_from_description
 
 
 def load_trajectory(path: str | PathLike[str]) -> Trajectory:

@@ -3,6 +3,8 @@
 
 Loss: a seeded linear functional of all body poses after a rollout. One free body is moved along the line of its closest points to a
 ladder of gaps; at each gap the analytic derivative along one random direction per quantity is compared with :func:`farfield.differences.slope_of_batch`.
+Quantities are the initial positions and velocities, the controls, and every field of the parameters; those that the scene or the contact
+model does not have are named with the reason.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ class Report:
     body: str
     cases: list[Case]
     skipped: list[str]
+    unchecked: dict[str, str]  #: quantity -> why it has no case
 
     @property
     def passed(self) -> bool:
@@ -60,6 +63,7 @@ class Report:
             "body": self.body,
             "cases": cases,
             "skipped": self.skipped,
+            "unchecked": self.unchecked,
         }
 
 
@@ -153,39 +157,120 @@ def moved_to_gap(model: ff.Model, parameters: ff.Parameters, q: np.ndarray, body
     return None
 
 
+@dataclass
+class Quantity:
+    """Something the loss depends on, and a direction to move it in."""
+
+    name: str
+    analytic: float  #: slope along the direction
+    change: Callable[[float], dict]  #: what to change for a distance along the direction
+
+
 def quantities(
     e: Experiment, gradient: ff.RolloutGradient, scale: float, random: np.random.Generator
-) -> Iterator[tuple[str, float, Callable[[float], dict]]]:
-    """(name, analytic slope, change at a distance along the direction) of every quantity the scene has."""
-
-    def unit(size) -> np.ndarray:
-        direction = random.standard_normal(size)
-        return direction / np.linalg.norm(direction)
-
-    def parameter(name: str, value) -> dict:
-        moved = e.parameters.copy()
-        setattr(moved, name, value)
-        return {"parameters": moved}
+) -> Iterator[Quantity | tuple[str, str]]:
+    """Every quantity, or its name and why it cannot be checked."""
 
     def state(q: np.ndarray, v: np.ndarray) -> dict:
         return {"state": ff.State(q=q, v=v)}
 
-    p, g = e.parameters, gradient.parameters
-    tangent = scale * (e.model.reduction @ unit(e.model.num_unknowns))
-    speed = scale / e.dt * (e.model.reduction @ unit(e.model.num_unknowns))
-    yield "position", gradient.q0 @ tangent, lambda h: state(ff.retract(e.model, e.state.q, h * tangent), e.state.v)
-    yield "velocity", gradient.v0 @ speed, lambda h: state(e.state.q, e.state.v + h * speed)
+    tangent = scale * (e.model.reduction @ unit(e.model.num_unknowns, random))
+    speed = scale / e.dt * (e.model.reduction @ unit(e.model.num_unknowns, random))
+    yield Quantity(
+        "position", gradient.q0 @ tangent, lambda h: state(ff.retract(e.model, e.state.q, h * tangent), e.state.v)
+    )
+    yield Quantity("velocity", gradient.v0 @ speed, lambda h: state(e.state.q, e.state.v + h * speed))
     if e.model.num_controls:
-        push = unit(e.controls.shape)
-        yield "controls", (gradient.controls * push).sum(), lambda h: {"controls": e.controls + h * push}
-    mass = random.uniform(0.5, 1.0, (e.model.num_bodies, 1)) * p.moments
-    yield "masses", (g.moments * mass).sum(), lambda h: parameter("moments", p.moments + h * mass)
-    if e.contact is None or not e.model.contact_pairs:
-        return
-    rough = random.uniform(0.5, 1.0, e.model.num_bodies) * p.friction
-    if rough.any():
-        yield "friction", g.friction @ rough, lambda h: parameter("friction", p.friction + h * rough)
-    yield "weight", g.weight * p.weight, lambda h: parameter("weight", p.weight * (1 + h))
+        push = unit(e.controls.shape, random)
+        yield Quantity("controls", (gradient.controls * push).sum(), lambda h: {"controls": e.controls + h * push})
+    else:
+        yield "controls", NO_ENTRY
+    direction = np.zeros(e.model.num_parameters)
+    for field in e.parameters.fields():
+        along = field_direction(e, field.name, scale, random)
+        if isinstance(along, str):
+            yield field.name, along
+            continue
+        direction[:] = 0.0
+        direction[field.entries] = np.ravel(along)
+        step = ff.Parameters.from_flat(e.model, direction)
+        yield Quantity(
+            field.name, gradient.parameters.dot(step), lambda h, step=step: {"parameters": e.parameters + step * h}
+        )
+
+
+def unit(shape, random: np.random.Generator) -> np.ndarray:
+    direction = random.standard_normal(shape)
+    return direction / np.linalg.norm(direction)
+
+
+NO_ENTRY = "the scene has no entry of it"
+
+
+def field_direction(e: Experiment, name: str, scale: float, random: np.random.Generator) -> np.ndarray | str:
+    """A change of a field that keeps the scene one that can be simulated, or why there is none.
+
+    Positive fields change in proportion; where they are zero, by a tenth of what the lightest moving part makes of it (see `smallest_inertia`).
+    """
+    value = np.asarray(getattr(e.parameters, name))
+    scene = e.model.scene
+    if value.size == 0:
+        return NO_ENTRY
+    if name in ("friction", "weight", "hull_vertices") and (e.contact is None or not e.model.contact_pairs):
+        return "no contact"
+    if name == "moments":
+        return np.array([moments_direction(row, random) for row in value])
+    if name == "attachment":
+        placed = [k > 0 and not floats(body) for k, body in enumerate(scene.bodies)]
+        if not any(placed):
+            return "every body is free"
+        return scale * unit(value.shape, random) * np.array(placed)[:, None]
+    if name == "gravity":
+        return max(np.linalg.norm(value), 1.0) * unit(3, random)
+    if name == "hull_vertices":
+        return scale * unit(value.shape, random)
+    rates = {"armature": 0, "damping": 1, "kd": 1, "stiffness": 2, "kp": 2}
+    proportion = random.uniform(0.5, 1.0, value.shape)
+    if name in rates:
+        at_zero = 0.1 * smallest_inertia(e.parameters.moments) / e.dt ** rates[name]
+        return proportion * np.where(value == 0.0, at_zero, value)
+    if name == "friction":
+        meeting = {body for pair in e.model.contact_pairs for body in pair}
+        value = value * [body in meeting for body in e.model.body_names]
+    return proportion * value if np.any(value) else "zero everywhere, and it may not be negative"
+
+
+def floats(body: ff.Body) -> bool:
+    """Placed by coordinates of its own, not by an attachment."""
+    return body.motion == ff.BodyMotion.Kinematic or any(joint.type == ff.JointType.Free for joint in body.joints)
+
+
+def moment_matrix(row: np.ndarray) -> np.ndarray:
+    """sum m (x, 1) (x, 1)^T of ten moments: positive semi-definite for every body."""
+    m, hx, hy, hz, xx, yy, zz, xy, xz, yz = row
+    return np.array([[xx, xy, xz, hx], [xy, yy, yz, hy], [xz, yz, zz, hz], [hx, hy, hz, m]])
+
+
+def moments_direction(row: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """A change of all ten moments along which they stay those of a body: M^(1/2) B M^(1/2) with |B| = 1, M of :func:`moment_matrix`."""
+    values, axes = np.linalg.eigh(moment_matrix(row))
+    root = axes * np.sqrt(np.maximum(values, 0.0)) @ axes.T
+    b = random.standard_normal((4, 4))
+    change = root @ ((b + b.T) / np.linalg.norm(b + b.T, 2)) @ root
+    return np.array(
+        [change[i, j] for i, j in ((3, 3), (0, 3), (1, 3), (2, 3), (0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    )
+
+
+def smallest_inertia(moments: np.ndarray) -> float:
+    """The least mass [kg] or principal inertia [kg m^2] of a body: a lower bound of what resists any degree of freedom."""
+    least = np.inf
+    for row in moments[moments[:, 0] > 0.0]:
+        matrix = moment_matrix(row)
+        second = matrix[:3, :3] - np.outer(row[1:4], row[1:4]) / row[0]
+        inertia = np.linalg.eigvalsh(np.trace(second) * np.eye(3) - second)
+        least = min(least, row[0], *inertia[inertia > 0.0])
+    return least if np.isfinite(least) else 1.0
 
 
 def judge(gap: float, quantity: str, analytic: float, numeric: Difference) -> Case:
@@ -224,7 +309,7 @@ def gradcheck(
     controls = np.tile(model.default_control(), (STEPS, 1)) + 0.1 * random.standard_normal((STEPS, model.num_controls))
     weights = random.standard_normal((model.num_bodies, 12))
     movable = bool(name) and contact is not None and any(name in pair for pair in model.contact_pairs)
-    report = Report(name, [], [])
+    report = Report(name, [], [], {})
     for gap in GAPS if movable else (float("nan"),):
         q = moved_to_gap(model, parameters, state.q, model.body(name), gap) if movable else state.q
         if q is None:
@@ -236,9 +321,27 @@ def gradcheck(
             report.skipped.append(f"gap {gap:.3g}: the rollout did not converge ({trajectory.reports[-1].status})")
             continue
         gradient = ff.rollout_vjp(trajectory, dL_dpose=e.partials(trajectory))
-        scale = min(0.1, trajectory.min_gap)
-        for quantity, analytic, change in quantities(e, gradient, scale, random):
-            progress(f"gap {gap:.2g} m, {quantity}")
-            numeric = slope_of_batch(lambda points, e=e, change=change: e.losses([change(h) for h in points]), LADDER)
-            report.cases.append(judge(gap, quantity, float(analytic), numeric))
+        for item in quantities(e, gradient, min(0.1, trajectory.min_gap), random):
+            if isinstance(item, Quantity):
+                progress(f"gap {gap:.2g} m, {item.name}")
+                check(report, e, gap, item)
+            else:
+                report.unchecked[item[0]] = item[1]
     return report
+
+
+def check(report: Report, e: Experiment, gap: float, quantity: Quantity) -> None:
+    """Adds the case of a quantity, or why there is none."""
+    try:
+        numeric = slope_of_batch(lambda points: e.losses([quantity.change(h) for h in points]), LADDER)
+    except ValueError as error:
+        if quantity.name not in {field.name for field in e.parameters.fields()}:
+            raise
+        report.unchecked[quantity.name] = f"refused: {error}"
+        return
+    if quantity.analytic == 0.0 and numeric.value == 0.0:
+        if not any(case.quantity == quantity.name for case in report.cases):
+            report.unchecked[quantity.name] = "no effect: derivative and differences are exactly 0"
+        return
+    report.unchecked.pop(quantity.name, None)
+    report.cases.append(judge(gap, quantity.name, float(quantity.analytic), numeric))

@@ -19,7 +19,6 @@ namespace farfield::testing {
 
 struct ModelOptions {
     double slip_speed = 0.05;  ///< [m/s]
-    int threads = 1;
 };
 
 struct ContactCase {
@@ -64,8 +63,7 @@ inline const std::vector<ContactCase>& contact_cases() {
         {"longrange",
          [](const CollisionGeometry& geometry, const ModelOptions& o) {
              return std::make_unique<contact::longrange::LongRange>(
-                 geometry, contact::longrange::LongRangeOptions{
-                               .slip_speed = o.slip_speed, .energy_tolerance = 1e-12, .threads = o.threads});
+                 geometry, contact::longrange::LongRangeOptions{.slip_speed = o.slip_speed, .energy_tolerance = 1e-12});
          },
          [](const Model& model) {
              return std::make_shared<contact::longrange::LongRange>(model.collision(),
@@ -75,8 +73,7 @@ inline const std::vector<ContactCase>& contact_cases() {
         {"ipc",
          [](const CollisionGeometry& geometry, const ModelOptions& o) {
              return std::make_unique<contact::ipc::Ipc>(
-                 geometry,
-                 contact::ipc::IpcOptions{.range = kTestRange, .slip_speed = o.slip_speed, .threads = o.threads});
+                 geometry, contact::ipc::IpcOptions{.range = kTestRange, .slip_speed = o.slip_speed});
          },
          [](const Model& model) {
              Kinematics kinematics;
@@ -91,8 +88,7 @@ inline const std::vector<ContactCase>& contact_cases() {
         {"ipc-global",
          [](const CollisionGeometry& geometry, const ModelOptions& o) {
              return std::make_unique<contact::ipc::Ipc>(
-                 geometry, contact::ipc::IpcOptions{
-                               .form = contact::ipc::Form::Global, .slip_speed = o.slip_speed, .threads = o.threads});
+                 geometry, contact::ipc::IpcOptions{.form = contact::ipc::Form::Global, .slip_speed = o.slip_speed});
          },
          [](const Model& model) {
              return std::make_shared<contact::ipc::Ipc>(model.collision(),
@@ -102,8 +98,8 @@ inline const std::vector<ContactCase>& contact_cases() {
         {"polyhedral",
          [](const CollisionGeometry& geometry, const ModelOptions& o) {
              return std::make_unique<contact::polyhedral::Polyhedral>(
-                 *model_of(geometry), contact::polyhedral::PolyhedralOptions{
-                                          .range = kTestRange, .slip_speed = o.slip_speed, .threads = o.threads});
+                 *model_of(geometry),
+                 contact::polyhedral::PolyhedralOptions{.range = kTestRange, .slip_speed = o.slip_speed});
          },
          [](const Model& model) {
              return std::make_shared<contact::polyhedral::Polyhedral>(model, contact::polyhedral::PolyhedralOptions{});

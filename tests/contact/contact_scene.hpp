@@ -43,6 +43,20 @@ inline Parameters make_parameters(const CollisionGeometry& geometry, double weig
     return parameters;
 }
 
+/// A step in which nothing is lagged: the potential alone.
+inline contact::ContactStep& frictionless(const contact::ContactPotential& model, const Poses& poses,
+                                          const Parameters& parameters, contact::ContactMemory& memory) {
+    return model.begin_step(poses, 0.01, parameters, memory, contact::StepMode::Frictionless);
+}
+
+inline contact::ContactLinearization evaluate(const contact::ContactPotential& model, const Poses& poses,
+                                              const Parameters& parameters) {
+    const auto memory = model.make_memory();
+    contact::ContactLinearization out;
+    frictionless(model, poses, parameters, *memory).linearize(poses, out);
+    return out;
+}
+
 /// Each body by its part (v, w) of the stacked twist: p -> p + v, R -> exp(w) R.
 inline Poses moved(const Poses& poses, const Eigen::VectorXd& twist) {
     Poses result = poses;
@@ -62,7 +76,7 @@ inline Eigen::VectorXd stacked(const std::vector<Vector6d>& wrenches) {
 }
 
 /// The sum of all pair blocks as one matrix.
-inline Eigen::MatrixXd assembled(const contact::ContactDerivatives& derivatives) {
+inline Eigen::MatrixXd assembled(const contact::ContactLinearization& derivatives) {
     const auto size = 6 * static_cast<Eigen::Index>(derivatives.wrench.size());
     Eigen::MatrixXd hessian = Eigen::MatrixXd::Zero(size, size);
     for (const contact::PairBlock& block : derivatives.blocks) {
@@ -77,7 +91,7 @@ inline Eigen::MatrixXd assembled(const contact::ContactDerivatives& derivatives)
 
 /// The derivative of dE/d(v, w), taken in the chart of the moved body, by the twist that moves it: exp(w') exp(w) = exp(w + J^-1 w'),
 /// so the torque turns by half the rotation: d(tau) = H dw + dw x tau / 2.
-inline Eigen::MatrixXd wrench_jacobian(const contact::ContactDerivatives& derivatives) {
+inline Eigen::MatrixXd wrench_jacobian(const contact::ContactLinearization& derivatives) {
     Eigen::MatrixXd jacobian = assembled(derivatives);
     for (std::size_t body = 0; body < derivatives.wrench.size(); ++body) {
         const Eigen::Index first = 6 * static_cast<Eigen::Index>(body) + 3;

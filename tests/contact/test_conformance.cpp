@@ -13,20 +13,13 @@
 
 using namespace farfield;
 using namespace farfield::testing;
-using contact::ContactDerivatives;
+using contact::ContactLinearization;
 using contact::ContactPotential;
 
 namespace {
 
 constexpr double kSceneSize = 1.6;  // no two vertices of bodies in the air are farther apart [m]
 constexpr double kNear = 0.1;       // gaps of the scenes, in radii: within reach of every model
-
-ContactDerivatives evaluate(const ContactPotential& model, const Poses& poses, const Parameters& parameters) {
-    const auto memory = model.make_memory();
-    ContactDerivatives out;
-    model.derivatives(poses, parameters, *memory, out);
-    return out;
-}
 
 /// Wrench about the world's origin.
 Vector6d at_origin(const Vector6d& wrench, const Pose& pose) {
@@ -55,17 +48,16 @@ TEST_CASE("contact models: gradient and Hessian agree with differences") {
             const auto model = entry.make(scene.geometry, {});
             const Parameters parameters = entry.parameters(scene.geometry, 1e-3, 0.0);
             const auto memory = model->make_memory();
-            ContactDerivatives d;
-            model->derivatives(scene.poses, parameters, *memory, d);
+            contact::ContactStep& step = frictionless(*model, scene.poses, parameters, *memory);
+            ContactLinearization d;
+            step.linearize(scene.poses, d);
             REQUIRE(std::isfinite(d.energy));
-            CHECK(model->energy(scene.poses, parameters, *memory) == doctest::Approx(d.energy).epsilon(1e-12));
+            CHECK(step.energy(scene.poses) == doctest::Approx(d.energy).epsilon(1e-12));
             CHECK((assembled(d) - assembled(d).transpose()).norm() <= 1e-13 * assembled(d).norm());
             const LadderOptions ladder{.scale = scene.scale, .floor = 1e-14};
             const DerivativeReport gradient = check_tangent_gradient(
-                [&](const Eigen::VectorXd& twist) {
-                    return model->energy(moved(scene.poses, twist), parameters, *memory);
-                },
-                stacked(d.wrench), ladder, random);
+                [&](const Eigen::VectorXd& twist) { return step.energy(moved(scene.poses, twist)); }, stacked(d.wrench),
+                ladder, random);
             if (!entry.smooth && !gradient.passes(1e-6)) {
                 CHECK_MESSAGE(gradient.passes(1e-4), gradient);
                 ++jumps;
@@ -74,8 +66,8 @@ TEST_CASE("contact models: gradient and Hessian agree with differences") {
             CHECK_MESSAGE(gradient.passes(1e-6), gradient);
             const DerivativeReport hessian = check_jacobian(
                 [&](const Eigen::VectorXd& twist) {
-                    ContactDerivatives there;
-                    model->derivatives(moved(scene.poses, twist), parameters, *memory, there);
+                    ContactLinearization there;
+                    step.linearize(moved(scene.poses, twist), there);
                     return stacked(there.wrench);
                 },
                 Eigen::VectorXd::Zero(18), wrench_jacobian(d), ladder, random);
@@ -100,14 +92,17 @@ TEST_CASE("contact models: vjp agrees with differences") {
             // from well inside the smoothing of friction to well outside
             const Poses poses =
                 moved(scene.poses, std::pow(10.0, uniform(random, -4.5, -3.0)) * normal_vector(random, 18));
-            std::vector<Vector6d> twists(3);
+            contact::Twists twists(3);
             for (Vector6d& twist : twists) twist = normal_vector(random, 6);
+            ContactLinearization here;
             contact::ContactGradient gradient;
-            model->vjp(poses, scene.poses, dt, parameters, *memory, twists, gradient);
+            contact::ContactStep& step =
+                model->begin_step(scene.poses, dt, parameters, *memory, contact::StepMode::Backward);
+            step.linearize(poses, here);
+            step.vjp({&twists, 1}, {&gradient, 1});
             const auto phi = [&](const Poses& previous, const Parameters& p) {
-                ContactDerivatives there;
-                model->begin_step(previous, dt, p, *memory);
-                model->derivatives(poses, p, *memory, there);
+                ContactLinearization there;
+                model->begin_step(previous, dt, p, *memory).linearize(poses, there);
                 double sum = 0.0;
                 for (std::size_t body = 0; body < 3; ++body) sum += twists[body].dot(there.wrench[body]);
                 return sum;
@@ -149,8 +144,8 @@ TEST_CASE("contact models: a rigid motion of everything changes nothing but the 
             const auto model = entry.make(scene.geometry, {});
             const Parameters parameters = entry.parameters(scene.geometry, 1.0, 0.0);
             const Pose motion{random_rotation(random), 10.0 * normal_vector(random, 3)};
-            const ContactDerivatives before = evaluate(*model, scene.poses, parameters);
-            const ContactDerivatives after = evaluate(*model, transformed(scene.poses, motion), parameters);
+            const ContactLinearization before = evaluate(*model, scene.poses, parameters);
+            const ContactLinearization after = evaluate(*model, transformed(scene.poses, motion), parameters);
             REQUIRE(before.energy > 0.0);
             CHECK(after.energy == doctest::Approx(before.energy).epsilon(1e-11));
             CHECK(after.blocks[0].gap == doctest::Approx(before.blocks[0].gap).epsilon(1e-9));
@@ -175,7 +170,7 @@ TEST_CASE("contact models: forces and torques balance, with and without the grou
         for (int round = 0; round < 12; ++round) {
             const testing::Scene scene = random_scene(random, round % 2 == 0, kNear);
             const auto model = entry.make(scene.geometry, {});
-            const ContactDerivatives d = evaluate(*model, scene.poses, entry.parameters(scene.geometry, 1.0, 0.0));
+            const ContactLinearization d = evaluate(*model, scene.poses, entry.parameters(scene.geometry, 1.0, 0.0));
             Vector6d total = Vector6d::Zero();
             double size = 0.0;
             for (std::size_t body = 0; body < 3; ++body) {
@@ -199,13 +194,12 @@ TEST_CASE("contact models: friction of two bodies in the air conserves momentum"
             const Parameters with = entry.parameters(scene.geometry, 1e-3, 0.5),
                              without = entry.parameters(scene.geometry, 1e-3, 0.0);
             const auto memory = model->make_memory();
-            model->begin_step(scene.poses, 0.01, with, *memory);
             // translation of body 1: displaced points carry the force along, so torques are taken where it acted
             Poses next = scene.poses;
             next[1].position += 1e-4 * unit_vector(random);
-            ContactDerivatives rough, smooth;
-            model->derivatives(next, with, *memory, rough);
-            model->derivatives(next, without, *memory, smooth);
+            ContactLinearization rough, smooth;
+            model->begin_step(scene.poses, 0.01, with, *memory).linearize(next, rough);
+            model->begin_step(scene.poses, 0.01, without, *memory).linearize(next, smooth);
             Vector6d total = Vector6d::Zero();
             for (std::size_t body = 1; body < 3; ++body)
                 total += at_origin(rough.wrench[body] - smooth.wrench[body], scene.poses[body]);
@@ -232,9 +226,9 @@ TEST_CASE("contact models: exchanging the bodies exchanges the blocks") {
             std::swap(swapped.bodies[1], swapped.bodies[2]);
             Poses poses = scene.poses;
             std::swap(poses[1], poses[2]);
-            const ContactDerivatives one =
+            const ContactLinearization one =
                 evaluate(*entry.make(scene.geometry, {}), scene.poses, entry.parameters(scene.geometry, 1.0, 0.0));
-            const ContactDerivatives two =
+            const ContactLinearization two =
                 evaluate(*entry.make(swapped, {}), poses, entry.parameters(swapped, 1.0, 0.0));
             CHECK(two.energy == doctest::Approx(one.energy).epsilon(1e-12));
             CHECK((one.wrench[1] - two.wrench[2]).norm() < 1e-10 * one.wrench[1].norm());
@@ -259,18 +253,20 @@ TEST_CASE("contact models: the same bits for 1, 2 and 4 threads, friction and vj
         const CollisionGeometry geometry = make_geometry(meshes, true);
         const Parameters parameters = entry.parameters(geometry, 1e-3, 0.5);
         const Poses next = moved(poses, 1e-4 * normal_vector(random, 30));
-        std::vector<Vector6d> twists(5);
+        contact::Twists twists(5);
         for (Vector6d& twist : twists) twist = normal_vector(random, 6);
-        ContactDerivatives first;
+        ContactLinearization first;
         contact::ContactGradient first_gradient;
         for (const int threads : {1, 2, 4}) {
-            const auto model = entry.make(geometry, {.threads = threads});
-            const auto memory = model->make_memory();
-            ContactDerivatives d;
+            ThreadPool pool(threads);
+            const auto model = entry.make(geometry, {});
+            const auto memory = model->make_memory(&pool);
+            ContactLinearization d;
             contact::ContactGradient gradient;
-            model->begin_step(poses, 0.01, parameters, *memory);
-            model->derivatives(next, parameters, *memory, d);
-            model->vjp(next, poses, 0.01, parameters, *memory, twists, gradient);
+            contact::ContactStep& step =
+                model->begin_step(poses, 0.01, parameters, *memory, contact::StepMode::Backward);
+            step.linearize(next, d);
+            step.vjp({&twists, 1}, {&gradient, 1});
             CHECK(d.friction_energy > 0.0);
             if (threads == 1) {
                 first = d;
@@ -286,6 +282,44 @@ TEST_CASE("contact models: the same bits for 1, 2 and 4 threads, friction and vj
     }
 }
 
+TEST_CASE("contact models: a vjp of several directions has the bits of one vjp each, and is linear in them") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(62);
+        const testing::Scene scene = random_scene(random, true, kNear);
+        const auto model = entry.make(scene.geometry, {});
+        const Parameters parameters = entry.parameters(scene.geometry, 1e-3, 0.5);
+        const auto memory = model->make_memory();
+        const Poses next = moved(scene.poses, 1e-4 * normal_vector(random, 18));
+        std::vector<contact::Twists> directions(3, contact::Twists(3));
+        for (std::size_t body = 0; body < 3; ++body) {
+            directions[0][body] = normal_vector(random, 6);
+            directions[1][body] = normal_vector(random, 6);
+            directions[2][body] = 2.0 * directions[0][body] - directions[1][body];
+        }
+        ContactLinearization d;
+        contact::ContactStep& step =
+            model->begin_step(scene.poses, 0.01, parameters, *memory, contact::StepMode::Backward);
+        step.linearize(next, d);
+        std::vector<contact::ContactGradient> all(3);
+        step.vjp(directions, all);
+        for (std::size_t k = 0; k < 3; ++k) {
+            contact::ContactGradient one;
+            step.vjp({&directions[k], 1}, {&one, 1});
+            CHECK(stacked(one.previous_wrench) == stacked(all[k].previous_wrench));
+            CHECK(one.friction == all[k].friction);
+            CHECK(one.weight == all[k].weight);
+            CHECK(one.hull_vertices == all[k].hull_vertices);
+        }
+        const Eigen::VectorXd sum = 2.0 * all[0].friction - all[1].friction;
+        CHECK(sum.norm() > 0.0);
+        CHECK((all[2].friction - sum).norm() < 1e-12 * (all[0].friction.norm() + all[1].friction.norm()));
+        CHECK(
+            (2.0 * stacked(all[0].previous_wrench) - stacked(all[1].previous_wrench) - stacked(all[2].previous_wrench))
+                .norm() < 1e-11 * stacked(all[0].previous_wrench).norm());
+    }
+}
+
 TEST_CASE("contact models: saved memory gives the same bits, a foreign one is refused") {
     for (const ContactCase& entry : contact_cases()) {
         CAPTURE(entry);
@@ -294,12 +328,12 @@ TEST_CASE("contact models: saved memory gives the same bits, a foreign one is re
         const auto model = entry.make(scene.geometry, {});
         const Parameters parameters = entry.parameters(scene.geometry, 1e-3, 0.5);
         const auto memory = model->make_memory(), copy = model->make_memory();
-        static_cast<void>(model->energy(scene.poses, parameters, *memory));
+        static_cast<void>(frictionless(*model, scene.poses, parameters, *memory).energy(scene.poses));
         copy->restore(memory->save());
         const Poses next = moved(scene.poses, 1e-4 * normal_vector(random, 18));
-        ContactDerivatives one, two;
-        model->derivatives(next, parameters, *memory, one);
-        model->derivatives(next, parameters, *copy, two);
+        ContactLinearization one, two;
+        frictionless(*model, scene.poses, parameters, *memory).linearize(next, one);
+        frictionless(*model, scene.poses, parameters, *copy).linearize(next, two);
         CHECK(one.energy == two.energy);
         CHECK(stacked(one.wrench) == stacked(two.wrench));
         CHECK(assembled(one) == assembled(two));
@@ -320,7 +354,7 @@ TEST_CASE("contact models: gaps are lower bounds, and energies of crossing bodie
             const Parameters parameters = entry.parameters(scene.geometry, 1e-3, 0.0);
             const Parameters rubbing =
                 entry.parameters(scene.geometry, 1e-3, 0.5);  // without friction nothing is to be fixed
-            const ContactDerivatives d = evaluate(*model, scene.poses, parameters);
+            const ContactLinearization d = evaluate(*model, scene.poses, parameters);
             for (std::size_t k = 0; k < scene.geometry.pairs.size(); ++k) {
                 const double exact = closest_points(scene.geometry, scene.geometry.pairs[k], scene.poses).distance;
                 const double gap = d.gaps.empty() ? d.blocks.at(k).gap : d.gaps.at(k);
@@ -333,11 +367,12 @@ TEST_CASE("contact models: gaps are lower bounds, and energies of crossing bodie
             const ContactPair& pair = scene.geometry.pairs.back();
             const ClosestPoints nearest = closest_points(scene.geometry, pair, scene.poses);
             const Eigen::Vector3d toward = (nearest.point_a - nearest.point_b).normalized();
-            CHECK(std::isfinite(model->energy(scene.poses, parameters, *memory)));
+            CHECK(std::isfinite(frictionless(*model, scene.poses, parameters, *memory).energy(scene.poses)));
             for (const double depth : {1e-9, 1e-3}) {
                 Poses crossing = scene.poses;
                 crossing[static_cast<std::size_t>(pair.b)].position += (nearest.distance + depth) * toward;
-                CHECK(model->energy(crossing, parameters, *memory) == std::numeric_limits<double>::infinity());
+                CHECK(frictionless(*model, scene.poses, parameters, *memory).energy(crossing) ==
+                      std::numeric_limits<double>::infinity());
                 CHECK(evaluate(*model, crossing, parameters).energy == std::numeric_limits<double>::infinity());
                 CHECK_THROWS_WITH_AS(model->begin_step(crossing, 0.01, rubbing, *memory),
                                      doctest::Contains("touch or cross"), std::invalid_argument);
@@ -360,7 +395,7 @@ TEST_CASE("contact models: energy and force grow without bound as the gap closes
         for (const double gap : {1e-3, 1e-5, 1e-7, 1e-9}) {
             Poses close = scene.poses;
             close[2].position += (nearest.distance - gap) * toward;
-            const ContactDerivatives d = evaluate(*model, close, parameters);
+            const ContactLinearization d = evaluate(*model, close, parameters);
             const double force = d.wrench[1].head<3>().norm();
             CHECK(d.energy > last_energy);
             CHECK(force > (last_force > 0.0 ? 10.0 : 0.0) * last_force);
@@ -381,9 +416,28 @@ TEST_CASE("contact models: mistakes are refused by name") {
         const auto model = entry.make(scene.geometry, {});
         Parameters parameters = entry.parameters(scene.geometry, 1e-3, 0.5);
         const auto memory = model->make_memory();
-        CHECK_THROWS_AS(static_cast<void>(model->energy({}, parameters, *memory)), std::invalid_argument);
+        CHECK_THROWS_AS(model->begin_step({}, 0.01, parameters, *memory), std::invalid_argument);
+        contact::ContactStep& step = model->begin_step(scene.poses, 0.01, parameters, *memory);
+        ContactLinearization d;
+        contact::Twists twists(scene.poses.size(), Vector6d::Ones());
+        contact::ContactGradient gradient;
+        CHECK_THROWS_AS(static_cast<void>(step.energy({})), std::invalid_argument);
+        CHECK_THROWS_AS(step.linearize({}, d), std::invalid_argument);
+        step.linearize(scene.poses, d);
+        CHECK_THROWS_WITH_AS(step.vjp({&twists, 1}, {&gradient, 1}), doctest::Contains("StepMode::Backward"),
+                             std::invalid_argument);
+        contact::ContactStep& backward =
+            model->begin_step(scene.poses, 0.01, parameters, *memory, contact::StepMode::Backward);
+        CHECK_THROWS_WITH_AS(backward.vjp({&twists, 1}, {&gradient, 1}), doctest::Contains("linearize"),
+                             std::invalid_argument);
+        backward.linearize(scene.poses, d);
+        CHECK_THROWS_AS(backward.vjp({&twists, 1}, {}), std::invalid_argument);
+        twists.pop_back();
+        CHECK_THROWS_AS(backward.vjp({&twists, 1}, {&gradient, 1}), std::invalid_argument);
+        CHECK_THROWS_AS(entry.make(scene.geometry, {})->begin_step(scene.poses, 0.01, parameters, *memory),
+                        std::invalid_argument);
         CHECK_THROWS_AS(model->begin_step(scene.poses, 0.0, parameters, *memory), std::invalid_argument);
         parameters.weight = 0.0;
-        CHECK_THROWS_AS(static_cast<void>(model->energy(scene.poses, parameters, *memory)), std::invalid_argument);
+        CHECK_THROWS_AS(model->begin_step(scene.poses, 0.01, parameters, *memory), std::invalid_argument);
     }
 }

@@ -54,8 +54,8 @@ long count_allocations(const Scene& scene) {
     const StepContext context{.model = *model, .parameters = parameters, .options = {.dt = 0.005}};
     StepMemory memory = make_memory(context);
     StepScratch scratch;
-    StepBars bars;
-    Parameters gradient = zero_parameters(*model);
+    std::vector<StepGradient> gradients(3);
+    std::vector<Parameters> parameter_gradients(gradients.size(), zero_parameters(*model));
     State now = model->default_state(), next;
     now.v = model->reduction().E * Eigen::VectorXd::LinSpaced(model->num_unknowns(), -0.5, 0.5);
     StepInput input{model->default_control(), Eigen::VectorXd::Zero(7 * model->num_kinematic())};
@@ -65,12 +65,13 @@ long count_allocations(const Scene& scene) {
         input.script.segment<7>(7 * k) =
             now.q.segment<7>(model->joints()[static_cast<std::size_t>(body.first_joint)].q);
     }
-    const Eigen::VectorXd bar = Eigen::VectorXd::Ones(model->num_dofs());
+    const Eigen::VectorXd ones = Eigen::VectorXd::Ones(model->num_dofs());
+    const std::vector<StateGradient> bars(gradients.size(), {ones, ones});
     allocations = 0;
     for (int step = 0; step < 20; ++step) {
         counting = step >= 10;
         const StepReport report = implicit_step(context, now, input, memory, scratch, next);
-        implicit_step_vjp(context, now, input, next, bar, bar, memory, scratch, bars, gradient);
+        implicit_step_vjp(context, now, input, next, bars, memory, scratch, gradients, parameter_gradients);
         counting = false;
         REQUIRE(report.status == StepStatus::Converged);
         REQUIRE(report.iterations > 1);
@@ -95,12 +96,12 @@ ContactCount count_contact_allocations(const Scene& scene, const Eigen::VectorXd
                               .options = {.dt = 0.01}};
     StepMemory there = make_memory(context), back = make_memory(context);
     StepScratch scratch;
-    StepBars bars;
-    Parameters gradient = zero_parameters(*model);
+    std::vector<StepGradient> gradients(2);
+    std::vector<Parameters> parameter_gradients(gradients.size(), zero_parameters(*model));
     const StepInput input{model->default_control(), {}};
     std::vector<State> states(static_cast<std::size_t>(steps) + 1, model->default_state());
     states[0].v = v0;
-    Eigen::VectorXd q_bar(model->num_dofs()), v_bar(model->num_dofs());
+    std::vector<StateGradient> bars(gradients.size());
     ContactCount count;
     for (const int warm : {0, 1}) {
         allocations = 0;
@@ -114,18 +115,20 @@ ContactCount count_contact_allocations(const Scene& scene, const Eigen::VectorXd
         REQUIRE(unconverged == 0);
         count.forward[warm] = allocations;
         allocations = 0;
-        q_bar.setOnes();
-        v_bar.setZero();
+        for (StateGradient& bar : bars) {
+            bar.q.setOnes(model->num_dofs());
+            bar.v.setZero(model->num_dofs());
+        }
         counting = true;
         for (std::size_t k = states.size() - 1; k > 0; --k) {
-            implicit_step_vjp(context, states[k - 1], input, states[k], q_bar, v_bar, back, scratch, bars, gradient);
-            q_bar = bars.q;
-            v_bar = bars.v;
+            implicit_step_vjp(context, states[k - 1], input, states[k], bars, back, scratch, gradients,
+                              parameter_gradients);
+            for (std::size_t d = 0; d < bars.size(); ++d) std::swap(bars[d], gradients[d].state);
         }
         counting = false;
         count.backward[warm] = allocations;
     }
-    count.friction = gradient.friction.norm();
+    count.friction = parameter_gradients[1].friction.norm();
     return count;
 }
 

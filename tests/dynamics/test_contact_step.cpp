@@ -232,6 +232,78 @@ TEST_CASE("contact step: a body that goes around another within a step is report
     }
 }
 
+TEST_CASE("contact step: a detour is reported in scenes with a scripted body, too") {
+    Scene scene = light_plates();
+    add_free_mesh(scene, "bystander", make_sphere(0.1, 0), {5.0, 0.0, 0.0});
+    scene.bodies.back().motion = BodyMotion::Kinematic;
+    scene.bodies.back().joints.clear();
+    const auto model = build_model(scene);
+    const ContactSetup contact = long_range(*model);
+    int around = 0;
+    for (int round = 0; round < kRounds; ++round) {
+        Random random(static_cast<std::uint64_t>(100 + round));
+        State start = model->default_state();
+        jitter(random, 0.03, 0.05, start);
+        throw_at_each_other(random, start);
+        const Trajectory t =
+            rollout(model, model->default_parameters(), {.state0 = start, .controls = RowMatrix::Zero(1, 0)},
+                    {.dt = 0.03, .tolerance = 1e-6}, contact);
+        REQUIRE(t.converged());
+        CHECK(above(poses_of(t, 1)) != t.reports[0].detour);
+        around += t.reports[0].detour;
+    }
+    CHECK(around > 0);
+}
+
+TEST_CASE("contact step: a scripted body that moves far pushes what it meets before it") {
+    Scene scene = light_plates();
+    scene.bodies[1].motion = BodyMotion::Kinematic;
+    scene.bodies[1].joints.clear();
+    const auto model = build_model(scene);
+    const ContactSetup contact = long_range(*model);
+    int arrived = 0;
+    for (int round = 0; round < kRounds; ++round) {
+        Random random(static_cast<std::uint64_t>(100 + round));
+        State start = model->default_state();
+        jitter(random, 0.03, 0.05, start);
+        RowMatrix script = start.q.head<7>().transpose();
+        script(0, 2) += 1.5;
+        const Trajectory t = rollout(model, model->default_parameters(),
+                                     {.state0 = start, .controls = RowMatrix::Zero(1, 0), .script = script},
+                                     {.dt = 0.04, .tolerance = 1e-6}, contact);
+        if (!t.converged()) continue;
+        ++arrived;
+        CHECK((t.q.row(1).head<7>() - script).norm() < 1e-12);
+        CHECK((above(poses_of(t, 1)) || t.reports[0].detour));
+    }
+    CHECK(arrived >= kRounds - 1);
+}
+
+TEST_CASE("contact step: after a step its problem is that of the step, also when it was loaded gradually") {
+    Scene scene = light_plates();
+    for (std::size_t i : {1, 2}) scene.bodies[i].joints[0].damping = 1e-3;  // energies depend on the start
+    const auto model = build_model(scene);
+    const ContactSetup contact = long_range(*model);
+    const Parameters parameters = model->default_parameters();
+    const StepContext context{
+        *model, parameters, contact.potential.get(), contact.filter.get(), {.dt = 0.02, .tolerance = 1e-6}};
+    int many = 0;
+    for (int round = 0; round < kRounds; ++round) {
+        Random random(static_cast<std::uint64_t>(100 + round));
+        State now = model->default_state(), next;
+        jitter(random, 0.03, 0.05, now);
+        throw_at_each_other(random, now);
+        StepMemory memory = make_memory(context), fresh = make_memory(context);
+        StepScratch scratch;
+        const StepReport report = implicit_step(context, now, {}, memory, scratch, next);
+        many += report.iterations > 40;  // more than a first attempt: it has started over
+        StepProblem problem;
+        problem.begin(context, now, {}, fresh);
+        CHECK(scratch.problem.energy(next.q) == doctest::Approx(problem.energy(next.q)).epsilon(1e-9));
+    }
+    CHECK(many > 0);
+}
+
 TEST_CASE("contact step: nothing passes through anything") {
     for (const HardCase& hard : hard_cases()) {
         CAPTURE(hard.name);

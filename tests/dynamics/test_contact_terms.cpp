@@ -34,11 +34,10 @@ TEST_CASE("contact terms: blocks become the nearest positive semi-definite matri
         parameters.weight = 1e-3;
         parameters.friction = Eigen::VectorXd::Constant(static_cast<Eigen::Index>(scene.poses.size()), 0.5);
         const auto memory = model.make_memory();
-        model.begin_step(scene.poses, 0.01, parameters, *memory);
-        contact::ContactDerivatives d;
-        model.derivatives(moved(scene.poses, 1e-4 * normal_vector(random, 6 * parameters.friction.size())), parameters,
-                          *memory, d);
-        contact::ContactDerivatives projected = d;
+        contact::ContactLinearization d;
+        model.begin_step(scene.poses, 0.01, parameters, *memory)
+            .linearize(moved(scene.poses, 1e-4 * normal_vector(random, 6 * parameters.friction.size())), d);
+        contact::ContactLinearization projected = d;
         project_blocks(projected);
         for (std::size_t k = 0; k < d.blocks.size(); ++k) {
             const auto &before = d.blocks[k].hessian, &after = projected.blocks[k].hessian;

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "farfield/dynamics/incremental_potential.hpp"
+#include "farfield/dynamics/step_problem.hpp"
 #include "support/error_text.hpp"
 #include "support/motion.hpp"
 #include "support/test_scenes.hpp"
@@ -326,14 +326,15 @@ double objective_slope(const Model& model, Place&& place, double x) {
     const StepInput input{VectorXd::Zero(model.num_controls()), {}};
     const StepOptions options{.dt = 1.0};
     const StepContext context{.model = model, .parameters = model.default_parameters(), .options = options};
-    IncrementalPotential objective;
-    objective.begin(context, now, input, nullptr);
+    StepMemory memory = make_memory(context);
+    StepProblem problem;
+    problem.begin(context, now, input, memory);
     VectorXd q;
     VectorXd delta = VectorXd::Zero(model.num_dofs());
     place(x, delta);
     retract(model, now.q, delta, q);
-    objective.derivatives(q);
-    return objective.gradient()[0];
+    problem.linearize(q);
+    return problem.linearization().gradient[0];
 }
 
 TEST_CASE("limits: the spring is twice continuously differentiable at the switch") {

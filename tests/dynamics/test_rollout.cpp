@@ -184,7 +184,93 @@ TEST_CASE("rollout vjp refuses an unconverged trajectory, and says where") {
     CHECK(t.reports.back().status == StepStatus::MaxIterations);
     CHECK_THROWS_WITH_AS((void)rollout_vjp(t, LossPartials{}), doctest::Contains("step 0: max_iterations"),
                          std::invalid_argument);
-    CHECK_NOTHROW((void)rollout_vjp(t, LossPartials{}, {.allow_unconverged = true}));
+    const RowMatrix ones = RowMatrix::Ones(t.q.rows(), t.model->num_dofs());
+    CHECK_NOTHROW((void)rollout_vjp(t, {.dL_dq = view(ones)}, {.allow_unconverged = true}));
+}
+
+TEST_CASE("rollout vjp refuses to differentiate nothing") {
+    const Experiment e(testing::zoo(1), 1, 2);
+    CHECK_THROWS_WITH_AS((void)rollout_vjp(e.run(), LossPartials{}), doctest::Contains("no partials of the loss"),
+                         std::invalid_argument);
+}
+
+TEST_CASE("rollout vjp: many losses at once have the bits of each alone") {
+    for (const Scene& scene : {testing::zoo(2), testing::zoo_with_kinematic(3)}) {
+        const Experiment e(scene, 2, 12);
+        const Trajectory t = e.run();
+        const RowMatrix pose = e.pose_partials(t), half = 0.5 * e.weight_v;
+        const std::vector<LossPartials> losses{{.dL_dv = view(e.weight_v), .dL_dpose = view(pose)},
+                                               {.dL_dq = view(half)},
+                                               {.dL_dq = view(e.weight_v), .dL_dv = view(half)}};
+        const std::vector<RolloutGradient> together = rollout_vjp(t, std::span<const LossPartials>(losses));
+        REQUIRE(together.size() == 3);
+        for (std::size_t k = 0; k < losses.size(); ++k) {
+            const RolloutGradient alone = rollout_vjp(t, losses[k]);
+            CHECK(together[k].q0 == alone.q0);
+            CHECK(together[k].v0 == alone.v0);
+            CHECK(together[k].controls == alone.controls);
+            CHECK(together[k].script == alone.script);
+            CHECK(flatten(together[k].parameters) == flatten(alone.parameters));
+        }
+        CHECK(together[0].q0 != together[1].q0);
+    }
+}
+
+TEST_CASE("rollout vjp: a loss of the centre of mass depends on moments and attachments, too") {
+    // L = weight . sum m x at the last state, p_i + R_i c_i for each body: by the states through dL_dpose, and by the moments directly.
+    Experiment e(testing::zoo(3), 3, 5);
+    const Eigen::Vector3d weight(0.3, -0.7, 1.1);
+    const auto loss = [&](const Experiment& x) {
+        const Trajectory t = x.run();
+        Kinematics kinematics;
+        forward_kinematics(*x.model, x.parameters, t.q.bottomRows(1).transpose(), kinematics);
+        double sum = 0.0;
+        for (int i = 1; i < x.model->num_bodies(); ++i) {
+            const Pose& pose = kinematics.poses[static_cast<std::size_t>(i)];
+            sum += weight.dot(x.parameters.moments(i, 0) * pose.position +
+                              pose.rotation * x.parameters.moments.row(i).segment<3>(1).transpose());
+        }
+        return sum;
+    };
+    const Trajectory t = e.run();
+    Kinematics kinematics;
+    forward_kinematics(*e.model, e.parameters, t.q.bottomRows(1).transpose(), kinematics);
+    RowMatrix pose = RowMatrix::Zero(t.q.rows(), 6 * e.model->num_bodies());
+    Parameters direct = zero_parameters(*e.model);
+    for (int i = 1; i < e.model->num_bodies(); ++i) {
+        const Pose& at = kinematics.poses[static_cast<std::size_t>(i)];
+        const Eigen::Vector3d h = at.rotation * e.parameters.moments.row(i).segment<3>(1).transpose();
+        pose.bottomRows(1).middleCols<3>(6 * i) = e.parameters.moments(i, 0) * weight.transpose();
+        pose.bottomRows(1).middleCols<3>(6 * i + 3) = h.cross(weight).transpose();
+        direct.moments(i, 0) = weight.dot(at.position);
+        direct.moments.row(i).segment<3>(1) = (at.rotation.transpose() * weight).transpose();
+    }
+    const RolloutGradient g = rollout_vjp(t, {.dL_dpose = view(pose), .dL_dparameters = &direct});
+    Random random(8);
+    for (const bool moments : {true, false}) {
+        Parameters s = zero_parameters(*e.model);
+        for (int i = 1; i < e.model->num_bodies(); ++i) {
+            if (moments) {
+                s.moments.row(i) = uniform(random, 0.5, 1.5) * e.parameters.moments.row(i);
+            } else {
+                s.attachment.row(i) = normal_vector(random, 3).transpose();
+            }
+        }
+        const auto plus_minus = [&](double h) {
+            Experiment plus = e, minus = e;
+            add_scaled(plus.parameters, h, s);
+            add_scaled(minus.parameters, -h, s);
+            return std::pair(VectorXd::Constant(1, loss(plus)).eval(), VectorXd::Constant(1, loss(minus)).eval());
+        };
+        const DerivativeReport report = testing::check_ladder(plus_minus, VectorXd::Constant(1, dot(g.parameters, s)),
+                                                              {.first = 1e-2, .last = 1e-8});
+        CHECK_MESSAGE(report.passes(1e-6), report);
+    }
+    // alone, it is the whole gradient
+    CHECK(flatten(rollout_vjp(t, {.dL_dparameters = &direct}).parameters) == flatten(direct));
+    direct.kp.resize(0);
+    CHECK_THROWS_WITH_AS((void)rollout_vjp(t, {.dL_dparameters = &direct}),
+                         doctest::Contains("dL_dparameters: kp has 0 entries"), std::invalid_argument);
 }
 
 TEST_CASE("rollout batches have the same bits for 1, 2 and 4 threads [threads]") {

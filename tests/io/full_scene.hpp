@@ -131,6 +131,7 @@ inline Scene full_scene() {
     Scene scene;
     scene.name = "alles / 全部";
     scene.gravity = {0.1, 0.0, -29.43 / 3.0};
+    scene.dt = 0.01 / 3.0;
     scene.bodies = full_bodies();
     scene.meshes = {make_sphere(0.2, 0), make_box({0.05, 0.06, 0.1 / 3.0})};
     scene.meshes[0].name = "kugel ●";
@@ -150,19 +151,18 @@ inline Scene full_scene() {
     return scene;
 }
 
-/// Parameters of the model with every entry moved a little from its default.
+/// Parameters of the model with every entry moved a little from its default, each by its own number.
 inline Parameters full_parameters(const Model& model) {
     Parameters p = model.default_parameters();
-    p.moments *= 1.1 / 3.0;
-    p.attachment.array() += 1e-3 / 7.0;
-    p.kp.array() += 1.0 / 3.0;
-    p.kd.array() += 1.0 / 7.0;
-    p.damping.array() += 1.0 / 9.0;
-    p.armature.array() += 1.0 / 11.0;
-    p.stiffness.array() += 1.0 / 13.0;
-    p.gravity.array() += 1.0 / 17.0;
-    p.friction.array() += 1.0 / 19.0;
-    p.weight = 1e-6 / 3.0;
+    double change = 1e-3;
+    visit_fields(p, [&](const auto& field, auto& value) {
+        change *= 0.97;
+        if (std::string_view(field.name) == "moments") {
+            entries(value) *= 1.1 / 3.0;  // all together, so that they stay those of a body
+        } else {
+            entries(value).array() += change;
+        }
+    });
     return p;
 }
 
@@ -262,17 +262,17 @@ inline bool same(const Keyframe& a, const Keyframe& b) {
 }
 
 inline bool same(const Scene& a, const Scene& b) {
-    return same(a.name, b.name) && same(a.gravity, b.gravity) && same(a.bodies, b.bodies) && same(a.meshes, b.meshes) &&
-           same(a.shapes, b.shapes) && same(a.actuators, b.actuators) && same(a.ties, b.ties) &&
-           same(a.exclude_contacts, b.exclude_contacts) && same(a.include_contacts, b.include_contacts) &&
-           same(a.keyframes, b.keyframes) && same(a.warnings, b.warnings);
+    return same(a.name, b.name) && same(a.gravity, b.gravity) && same(a.dt, b.dt) && same(a.bodies, b.bodies) &&
+           same(a.meshes, b.meshes) && same(a.shapes, b.shapes) && same(a.actuators, b.actuators) &&
+           same(a.ties, b.ties) && same(a.exclude_contacts, b.exclude_contacts) &&
+           same(a.include_contacts, b.include_contacts) && same(a.keyframes, b.keyframes) &&
+           same(a.warnings, b.warnings);
 }
 
 inline bool same(const Parameters& a, const Parameters& b) {
-    return same(a.moments, b.moments) && same(a.attachment, b.attachment) && same(a.kp, b.kp) && same(a.kd, b.kd) &&
-           same(a.damping, b.damping) && same(a.armature, b.armature) && same(a.stiffness, b.stiffness) &&
-           same(a.gravity, b.gravity) && same(a.friction, b.friction) && same(a.weight, b.weight) &&
-           same(a.hull_vertices, b.hull_vertices);
+    bool equal = true;
+    visit_fields(a, [&](const auto& field, const auto& value) { equal = equal && same(value, b.*field.member); });
+    return equal;
 }
 
 // ---- files ------------------------------------------------------------------------------------------------------------

@@ -70,6 +70,19 @@ TEST_CASE("an empty scene comes back") {
     CHECK(same(loaded.model->scene(), Scene{}));
 }
 
+TEST_CASE("a scene without a time step is one of an earlier version") {
+    const std::string bytes = changed([](TensorFile& file) {
+        nlohmann::json scene = nlohmann::json::parse(file.metadata.at("scene"));
+        scene.erase("dt");
+        file.metadata["scene"] = scene.dump();
+        file.metadata["version"] = "1";
+    });
+    CHECK_FALSE(model_from_bytes(bytes).model->scene().dt);
+    CHECK(model_from_bytes(changed([](TensorFile&) {})).model->default_dt() == 0.01 / 3.0);
+    CHECK(contains(scene_error([](nlohmann::json& s) { s["dt"] = "soon"; }), "scene.dt: \"soon\", expected a number"));
+    CHECK(contains(scene_error([](nlohmann::json& s) { s["dt"] = -1; }), "dt = -1, expected > 0 [s]"));
+}
+
 TEST_CASE("scene numbers keep their bits, also the odd ones") {
     Scene scene = full_scene();
     Random random(7);
@@ -95,8 +108,8 @@ TEST_CASE("foreign, newer and truncated files are refused") {
                    "no format, expected 'farfield.model'"));
     CHECK(contains(load_error(changed([](TensorFile& f) { f.metadata["format"] = "farfield.state"; })),
                    "format 'farfield.state', expected 'farfield.model'"));
-    CHECK(contains(load_error(changed([](TensorFile& f) { f.metadata["version"] = "2"; })),
-                   "version 2, expected at most 1 (written by a newer Farfield)"));
+    CHECK(contains(load_error(changed([](TensorFile& f) { f.metadata["version"] = "3"; })),
+                   "version 3, expected at most 2 (written by a newer Farfield)"));
     for (const char* version : {"", "1x", "-1", "0", "99999999999999999999"}) {
         CHECK(contains(load_error(changed([&](TensorFile& f) { f.metadata["version"] = version; })),
                        "expected a number >= 1"));

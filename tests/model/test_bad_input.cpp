@@ -404,7 +404,7 @@ TEST_CASE("bad input: loss partials, policies and batches") {
     RowMatrix pose = RowMatrix::Zero(4, 36);
     pose(3, 35) = kInf;
     CHECK(contains(partial_error(&LossPartials::dL_dpose, pose), "dL_dpose[3, 35] = inf, expected a finite number"));
-    CHECK(contains(error_of([] { (void)rollout_vjp(Trajectory{}, {}); }), "empty trajectory"));
+    CHECK(contains(error_of([] { (void)rollout_vjp(Trajectory{}, LossPartials{}); }), "empty trajectory"));
 
     struct Constant : Policy {
         VectorXd value;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file  Layout, reduction, contact filter, defaults and masses of a built model.
+/// @file  Layout, reduction, time step, defaults and masses of a built model.
 #include "farfield/model/model.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "farfield/geometry/primitives.hpp"
 #include "farfield/math/rotation.hpp"
@@ -29,10 +30,6 @@ Joint joint(const std::string& name, JointType type) { return Joint{.name = name
 
 Shape box(const std::string& name, int owner, double half = 0.1) {
     return Shape{.name = name, .body = owner, .type = ShapeType::Box, .size = Vector3d::Constant(half)};
-}
-
-bool has(const std::vector<std::string>& list, const std::string& text) {
-    return std::find(list.begin(), list.end(), text) != list.end();
 }
 
 TEST_CASE("model: coordinates and degrees of freedom are laid out joint by joint") {
@@ -167,120 +164,15 @@ TEST_CASE("model: frames without mass are welded parts, or refused when somethin
     }
 }
 
-// ---- contact filter ------------------------------------------------------------------------------------------------------
-
-/// World, a fixed-base arm of three links (hinges), and a free box away from it. Each body has a box; links do not overlap.
-Scene arm_and_box() {
+TEST_CASE("model: the time step of the scene is the default of its rollouts") {
     Scene scene;
-    scene.bodies.push_back(body("one", 0, {joint("one", JointType::Hinge)}, {1.0, 0.0, 0.0}));
-    scene.bodies.push_back(body("two", 1, {joint("two", JointType::Hinge)}, {1.0, 0.0, 0.0}));
-    scene.bodies.push_back(body("three", 2, {joint("three", JointType::Hinge)}, {1.0, 0.0, 0.0}));
-    scene.bodies.push_back(body("box", 0, {joint("box", JointType::Free)}, {0.0, 5.0, 0.0}));
-    scene.shapes = {box("w", 0), box("1", 1), box("2", 2), box("3", 3), box("b", 4)};
-    return scene;
-}
-
-std::vector<std::pair<int, int>> pairs(const Model& model) {
-    std::vector<std::pair<int, int>> out;
-    for (const ContactPair& pair : model.collision().pairs) out.emplace_back(pair.a, pair.b);
-    return out;
-}
-
-using Pairs = std::vector<std::pair<int, int>>;
-
-TEST_CASE("contact filter: joined bodies are left out and listed; the rest may meet") {
-    const auto model = build_model(arm_and_box());
-    CHECK(pairs(*model) == Pairs{{0, 2}, {0, 3}, {0, 4}, {1, 3}, {1, 4}, {2, 4}, {3, 4}});
-    CHECK(model->excluded_pairs() ==
-          std::vector<std::string>{"world, one: joined", "one, two: joined", "two, three: joined"});
-    CHECK(model->warnings().empty());
-}
-
-TEST_CASE("contact filter: a welded part is joined to what its carrier is joined to, and never meets its carrier") {
-    Scene scene = arm_and_box();
-    scene.bodies.push_back(Body{.name = "tool", .parent = 2, .position = {0.0, 0.0, 0.5}, .motion = BodyMotion::Fixed});
-    scene.shapes.push_back(box("t", 5));
-    const auto model = build_model(scene);
-    const Pairs all = pairs(*model);
-    const auto meets = [&](int a, int b) { return std::find(all.begin(), all.end(), std::pair(a, b)) != all.end(); };
-    CHECK(has(model->excluded_pairs(), "one, tool: joined"));
-    CHECK(has(model->excluded_pairs(), "three, tool: joined"));
-    CHECK_FALSE(meets(2, 5));
-    CHECK(meets(4, 5));
-    CHECK(meets(0, 5));
-}
-
-TEST_CASE("contact filter: the user's lists come first") {
-    Scene scene = arm_and_box();
-    scene.exclude_contacts = {{"box", "three"}, {"two", "three"}};
-    scene.include_contacts = {{"two", "one"}, {"two", "three"}};
-    const auto model = build_model(scene);
-    CHECK(pairs(*model) == Pairs{{0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {2, 4}});
-    CHECK(model->excluded_pairs() ==
-          std::vector<std::string>{"world, one: joined", "three, box: excluded by the user"});
-}
-
-TEST_CASE("contact filter: groups") {
-    Scene scene = arm_and_box();
-    for (Shape& shape : scene.shapes) shape.collides_with = 0;  // only the box asks to meet group 1
-    scene.shapes[4].group = 2;
-    scene.shapes[4].collides_with = 1;
-    scene.shapes[3].group = 4;
-    const auto model = build_model(scene);
-    CHECK(pairs(*model) == Pairs{{0, 4}, {1, 4}, {2, 4}});
-    CHECK(has(model->excluded_pairs(), "three, box: groups do not match"));
-}
-
-TEST_CASE("contact filter: overlaps within a machine are left out, overlapping free bodies stay and are warned of") {
-    Scene scene = arm_and_box();
-    scene.shapes[3].size = {2.5, 0.05, 0.05};  // link three reaches back through one, and into the world's box
-    scene.bodies[4].position = {1.0, 0.15, 0.0};
-    const auto model = build_model(scene);
-    CHECK(has(model->excluded_pairs(), "one, three: overlap in the reference pose"));
-    const Pairs all = pairs(*model);
-    CHECK(std::find(all.begin(), all.end(), std::pair(1, 3)) == all.end());
-    CHECK(std::find(all.begin(), all.end(), std::pair(1, 4)) != all.end());
-    CHECK(std::any_of(model->warnings().begin(), model->warnings().end(), [](const std::string& text) {
-        return testing::contains(text, "bodies 'one' and 'box' overlap in the reference pose near (");
-    }));
-    SUBCASE("an overlap the user includes stays, with a warning") {
-        scene.include_contacts = {{"one", "three"}};
-        const auto included = build_model(scene);
-        const Pairs kept = pairs(*included);
-        CHECK(std::find(kept.begin(), kept.end(), std::pair(1, 3)) != kept.end());
-        CHECK(std::any_of(included->warnings().begin(), included->warnings().end(), [](const std::string& text) {
-            return testing::contains(text, "'one' and 'three' overlap in the reference pose");
-        }));
-    }
-    SUBCASE("a half-space: the machine's foot in the ground is left out, a free body below it is warned of") {
-        Scene ground = arm_and_box();
-        ground.shapes[0] =
-            Shape{.name = "ground", .body = 0, .type = ShapeType::HalfSpace, .position = {0.0, 0.0, -0.5}};
-        ground.shapes[3].size = {0.1, 0.1, 0.8};
-        ground.bodies[4].position.z() = -0.55;
-        const auto sunk = build_model(ground);
-        CHECK(has(sunk->excluded_pairs(), "world, three: overlap in the reference pose"));
-        CHECK(testing::contains(sunk->warnings().at(0), "bodies 'world' and 'box' overlap"));
-    }
-}
-
-TEST_CASE("contact filter: a pair rubs with the larger coefficient") {
-    Scene scene = arm_and_box();
-    scene.shapes[4].friction = 0.3;
-    scene.shapes[1].friction = 0.2;
-    scene.shapes.push_back(box("rough", 2));
-    scene.shapes.back().friction = 0.9;
-    Shape drawn = box("drawn", 4);
-    drawn.collides = false;
-    drawn.friction = 5.0;
-    scene.shapes.push_back(drawn);
-    const auto model = build_model(scene);
-    CHECK(model->default_parameters().friction[2] == 0.9);
-    CHECK(model->default_parameters().friction[4] == 0.3);
-    for (const ContactPair& pair : model->collision().pairs) {
-        const VectorXd& friction = model->default_parameters().friction;
-        CHECK((pair.friction_body == pair.a || pair.friction_body == pair.b));
-        CHECK(friction[pair.friction_body] == std::max(friction[pair.a], friction[pair.b]));
+    CHECK(build_model(scene)->default_dt() == 0.01);
+    scene.dt = 0.004;
+    CHECK(build_model(scene)->default_dt() == 0.004);
+    for (const double dt :
+         {0.0, -0.01, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        scene.dt = dt;
+        CHECK(testing::contains(testing::error_of([&] { (void)build_model(scene); }), "dt = "));
     }
 }
 

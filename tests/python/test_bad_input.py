@@ -306,10 +306,15 @@ def test_partials(model):
             "expected steps + 1",
         )
         refused(
-            lambda name=name: ff.rollout_vjp(trajectory, **{name: np.zeros((4, n, 1))}),
+            lambda name=name: ff.rollout_vjp(trajectory, **{name: np.zeros((1, 4, n, 1))}),
             name,
-            "3 dimensions",
+            "4 dimensions",
             "expected 2",
+        )
+        refused(  # three are several losses
+            lambda name=name: ff.rollout_vjp(trajectory, **{name: np.zeros((4, n, 1))}),
+            f"{name} has shape ({n}, 1)",
+            f"expected (4, {n})",
         )
     refused(lambda: ff.rollout_vjp(trajectory, dL_dpose=np.zeros((4, 6, bodies))), "last extent 4", "expected 6")
     refused(
@@ -373,9 +378,16 @@ def test_policies(model):
     n = model.num_dofs
     policy = Policy(np.zeros(2), (np.zeros(n), np.zeros(n), np.zeros(3)))
     trajectory = call(model, controls=controls, policy=policy)
-    refused(lambda: ff.rollout_vjp(trajectory, policy=policy), "parameters_bar has 3 entries", "expected 2")
+    partials = np.zeros((3, n))
+    refused(
+        lambda: ff.rollout_vjp(trajectory, dL_dq=partials, policy=policy), "parameters_bar has 3 entries", "expected 2"
+    )
     policy.bars = (np.zeros(n), np.zeros(n))
-    refused(lambda: ff.rollout_vjp(trajectory, policy=policy), "2 values", "expected (q_bar, v_bar, parameters_bar)")
+    refused(
+        lambda: ff.rollout_vjp(trajectory, dL_dq=partials, policy=policy),
+        "2 values",
+        "expected (q_bar, v_bar, parameters_bar)",
+    )
 
 
 def test_kinematics(model):

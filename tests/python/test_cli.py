@@ -12,8 +12,8 @@ import pytest
 import farfield
 from command_line import exit_code
 from farfield import cli
-from farfield.runs import RunDir
-from farfield.viewer import load_recording
+from farfield.experiments.runs import TRAJECTORY, RunDir
+from run_directory import recorded
 from spied_engine import Engine
 
 SCENE = """<mujoco><worldbody>
@@ -112,8 +112,9 @@ def test_simulate_leaves_a_complete_run_directory(engine, scene, tmp_path):
     assert exit_code("simulate", scene, "--steps", 30, "--key", "high", "--out", folder, "--quiet") == 0
     run = RunDir.open(folder)
     assert run.config["options"]["steps"] == 30
-    assert run.read_arrays()["q"].shape == (31, 7)
-    recording = load_recording(run.file("recording.npz"))
+    motion = farfield.load_trajectory(run.file(TRAJECTORY))
+    assert motion.q.shape == (31, 7) and motion.converged
+    recording = recorded(run.path)
     assert recording.num_frames == 31
     assert recording.poses[0, 1, 2] == 9.0
     assert run.file("replay.html").stat().st_size > 100_000
@@ -137,7 +138,7 @@ def test_an_unconverged_simulation_exits_1_and_keeps_what_it_has(capfd, engine, 
     assert result["converged"] is False
     assert result["steps"] == 101
     assert "max_iterations" in output.err
-    assert load_recording(tmp_path / "run" / "recording.npz").num_frames == 102
+    assert recorded(tmp_path / "run").num_frames == 102
 
 
 def test_interrupting_a_simulation_keeps_what_it_has(capfd, monkeypatch, engine, scene, tmp_path):

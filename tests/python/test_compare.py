@@ -12,11 +12,12 @@ import pytest
 
 import farfield as ff
 from command_line import exit_code
-from farfield.tasks import RecedingHorizon, compare, registry, runner, starts
-from farfield.tasks.compare import Curve
-from farfield.tasks.motion import as_motion, time_to_success
+from farfield.experiments import compare, registry, runner, tuning
+from farfield.experiments.compare import Curve
+from farfield.experiments.runner import Setup
+from farfield.experiments.runs import TRAJECTORY, RunDir
+from farfield.optimize import RecedingHorizon, starts
 from farfield.tasks.push import Push
-from farfield.tasks.runner import Setup
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,7 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
-from farfield.tasks import Adam, DirectTargets, Problem, ReachLoss, RecedingHorizon, Task, option
+from farfield.optimize import Adam, DirectTargets, ReachLoss, RecedingHorizon
+from farfield.tasks import Problem, Task, option
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,20 @@ def losses(summary):
 
 
 def test_all_methods_have_the_same_seeds_starts_and_budget(shove, tmp_path, capfd, monkeypatch):
-    command = ["compare", shove, "--seeds", 1, "--start-samples", 3, "--budget-seconds", 1e6, "--out", tmp_path / "out"]
+    command = [
+        "compare",
+        shove,
+        "--tune-seconds",
+        0,
+        "--seeds",
+        1,
+        "--start-samples",
+        3,
+        "--budget-seconds",
+        1e6,
+        "--out",
+        tmp_path / "out",
+    ]
     methods = ("longrange", "polyhedral", "ipc", "mujoco-fd", "bundle")
     assert exit_code(*command, "--json", "--method-set", "bundle:samples=2") == 0
     output = capfd.readouterr()
@@ -116,7 +131,19 @@ def test_ctrl_c_leaves_what_is_there_and_the_rest_follows(shove, tmp_path, monke
     def command(folder):
         methods = "longrange,ipc"
         return exit_code(
-            "compare", shove, "--seeds", 1, "--methods", methods, "--start-samples", 2, "--out", folder, "--quiet"
+            "compare",
+            shove,
+            "--tune-seconds",
+            0,
+            "--seeds",
+            1,
+            "--methods",
+            methods,
+            "--start-samples",
+            2,
+            "--out",
+            folder,
+            "--quiet",
         )
 
     assert command(tmp_path / "whole") == 0
@@ -147,14 +174,27 @@ def test_ctrl_c_leaves_what_is_there_and_the_rest_follows(shove, tmp_path, monke
 
 @pytest.mark.parametrize("clock", ["wall", "cpu"])
 def test_runs_that_are_cut_off_are_marked_and_judged_by_their_plan(shove, tmp_path, capfd, clock):
-    command = ["compare", shove, "--seeds", 1, "--methods", "longrange", "--starts", "trivial", "--clock", clock]
+    command = [
+        "compare",
+        shove,
+        "--tune-seconds",
+        0,
+        "--seeds",
+        1,
+        "--methods",
+        "longrange",
+        "--starts",
+        "trivial",
+        "--clock",
+        clock,
+    ]
     assert exit_code(*command, "--budget-seconds", 1e-9, "--out", tmp_path / "out", "--json") == 0
     output = capfd.readouterr()
     (result,) = json.loads(output.out)["results"]
     assert result["cut_off"] is True and result["complete"] is True and result["success"] is False
     assert "1 cut off" in output.err
-    arrays = np.load(tmp_path / "out" / "longrange-trivial-seed-0" / "arrays.npz")
-    assert arrays["controls"].shape == (4, 1)  # the plan, held to the last frame
+    motion = ff.load_trajectory(tmp_path / "out" / "longrange-trivial-seed-0" / TRAJECTORY)
+    assert motion.controls.shape == (4, 1)  # the plan, held to the last frame
 
 
 def test_the_plan_of_a_window_is_what_is_left_of_it(shove):
@@ -162,7 +202,7 @@ def test_the_plan_of_a_window_is_what_is_left_of_it(shove):
     run = runner.prepare(task, 0, Setup())
     for _ in range(5):  # two frames and half a window
         run.driver.advance()
-    applied, plan = run.driver.inputs()["controls"], run.driver.planned()["controls"]
+    applied, plan = run.driver.inputs().controls, run.driver.planned(lambda inputs: inputs).controls
     assert applied.shape == (2, 1) and plan.shape == (9, 1)
     assert np.array_equal(plan[:2], applied)
     assert np.array_equal(plan[2:7], run.driver.state()["good"])
@@ -195,9 +235,12 @@ def test_mistakes_are_one_line(capsys, monkeypatch, tmp_path, arguments, said):
 def test_draws_are_the_same_for_every_method_and_the_best_is_taken(shove):
     task = registry.find_task(str(shove))()
     problem = task.build(0)
-    draws = starts.draw(problem, 0, 5)
-    assert all(np.array_equal(a, b) for a, b in zip(draws[:3], starts.draw(problem, 0, 3), strict=True))
-    assert not np.array_equal(draws[0], starts.draw(problem, 1, 1)[0])
+    draws = starts.draw(problem.parameterization, problem.sample, 0, 5)
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(draws[:3], starts.draw(problem.parameterization, problem.sample, 0, 3), strict=True)
+    )
+    assert not np.array_equal(draws[0], starts.draw(problem.parameterization, problem.sample, 1, 1)[0])
     chosen = {}
     for name in ("longrange", "ipc", "mujoco-fd"):
         run = runner.prepare(task, 0, Setup(**compare.ENTRIES[name], start="sampled", start_samples=5))
@@ -213,7 +256,7 @@ def test_draws_are_the_same_for_every_method_and_the_best_is_taken(shove):
 
 def test_pushs_random_motions_stay_within_reach():
     problem = Push().build(0)
-    for x in starts.draw(problem, 0, 5):
+    for x in starts.draw(problem.parameterization, problem.sample, 0, 5):
         assert np.array_equal(x[0], problem.model.default_control())
         # straight lines between points of a disc and the rest pose, which is within it, too
         assert np.all(np.linalg.norm(x[:, :2], axis=1) <= 0.7 + 1e-12)
@@ -225,7 +268,7 @@ def test_pushs_random_motions_stay_within_reach():
 def test_sampled_starts_reach_the_driver(name):
     task = registry.find_task(name)(frames=6)
     run = runner.prepare(task, 0, Setup(start="sampled"), draw=False)
-    point = starts.draw(run.problem, 0, 1)[0]
+    point = starts.draw(run.problem.parameterization, run.problem.sample, 0, 1)[0]
     assert point.shape == run.problem.parameterization.initial().shape
     assert not np.array_equal(point, run.problem.parameterization.initial())
     run.objective.parameterization = starts.Started(run.problem.parameterization, point)
@@ -271,21 +314,6 @@ def test_the_median_holds_runs_that_have_ended():
     assert grid[-1] == 3.0 and median[0] == 1.0 and median[-1] == 0.3
 
 
-def test_time_to_success_is_that_of_the_first_frame_that_passes(shove):
-    run = runner.prepare(registry.find_task(str(shove))(), 0, Setup())
-    motion = run.objective.roll({"controls": np.linspace(0.1, 0.6, 12)[:, None]})
-    place = motion.q[:, 1]
-    assert 0.0 < place[-1]
-    passed = next(k for k in range(1, 13) if place[k] >= 0.5 * place[-1])
-    found = time_to_success(motion, lambda part: bool(part.q[-1, 1] >= 0.5 * place[-1]))
-    assert found == pytest.approx(passed * 0.05)
-    assert time_to_success(motion, lambda part: False) is None
-    part = as_motion(motion).until(4)
-    assert part.num_steps == 4 and part.controls.shape == (4, 1)
-    assert np.array_equal(part.poses(), motion.poses()[:5])
-    assert np.array_equal(part.state(-1).q, motion.q[4])
-
-
 @pytest.fixture
 def flick(tmp_path):
     """The task of the tutorial."""
@@ -299,7 +327,18 @@ ENGINE = ROOT / "examples" / "python" / "spring_engine.py"
 
 
 def test_an_engine_from_outside_takes_part(flick, tmp_path, capsys):
-    command = ["compare", flick, "--methods", f"longrange,{ENGINE}", "--seeds", 1, "--start-samples", 40]
+    command = [
+        "compare",
+        flick,
+        "--tune-seconds",
+        0,
+        "--methods",
+        f"longrange,{ENGINE}",
+        "--seeds",
+        1,
+        "--start-samples",
+        40,
+    ]
     assert exit_code(*command, "--set", "iterations=3", "--out", tmp_path / "out", "--json", "--quiet") == 0
     summary = json.loads(capsys.readouterr().out)
     found = {(each["entry"], each["start"]): each for each in summary["results"]}
@@ -326,7 +365,20 @@ def test_the_engine_of_the_example_has_the_gradient_of_its_own_rollouts(flick):
 
 def test_scenes_that_an_engine_refuses_are_a_line_of_the_table(shove, tmp_path, capfd, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    command = ["compare", shove, "--methods", ENGINE, "--starts", "trivial", "--seeds", 1, "--out", tmp_path / "out"]
+    command = [
+        "compare",
+        shove,
+        "--tune-seconds",
+        0,
+        "--methods",
+        ENGINE,
+        "--starts",
+        "trivial",
+        "--seeds",
+        1,
+        "--out",
+        tmp_path / "out",
+    ]
     assert exit_code(*command) == 0
     (row,) = compared(tmp_path / "out")["rows"]
     assert row["error"] == "spring_engine: expected a scene of free bodies only"
@@ -337,7 +389,7 @@ def test_scenes_that_an_engine_refuses_are_a_line_of_the_table(shove, tmp_path, 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x = 1", "defines 0 methods, expected one class that derives from farfield.tasks.Outside"),
+        ("x = 1", "defines 0 methods, expected one class that derives from farfield.engines.Outside"),
         ("1 / 0", "cannot be loaded (ZeroDivisionError: division by zero)"),
     ],
 )
@@ -348,10 +400,98 @@ def test_files_that_are_no_methods_are_refused(capsys, tmp_path, text, said):
     assert said in capsys.readouterr().err
 
 
-def test_an_engine_without_rollout_says_so(tmp_path, shove):
+def test_an_engine_without_rollout_says_so(capsys, tmp_path, shove):
     file = tmp_path / "empty.py"
-    file.write_text("from farfield.tasks import Outside\nclass Empty(Outside): pass\n")
+    file.write_text("from farfield.engines import Outside\nclass Empty(Outside): pass\n")
+    assert exit_code("run", shove, "--method", file, "--out", tmp_path / "out") == 2
+    assert "empty.py: Empty has no rollout" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_engine_that_declares_gradients_needs_them(tmp_path, shove):
+    file = tmp_path / "liar.py"
+    file.write_text(
+        "from farfield.engines import Capabilities, Motion, Outside\nimport numpy as np\n"
+        "class Liar(Outside):\n"
+        "    capabilities = Capabilities(own_contact='none', gradients=True)\n"
+        "    def rollout(self, state, controls):\n"
+        "        rows = [np.tile(each, (len(controls) + 1, 1)) for each in (state.q, state.v)]\n"
+        "        return Motion(self.model, self.parameters, *rows, controls, self.dt)\n"
+    )
     run = runner.prepare(registry.find_task(str(shove))(), 0, Setup(method=str(file)))
-    with pytest.raises(NotImplementedError, match="Empty has no rollout"):
+    with pytest.raises(TypeError, match="Liar declares gradients but has no vjp"):
         run.driver.advance()
-    assert isinstance(run.objective.state, ff.State)
+    with pytest.raises(ValueError, match="engine Liar has no Jacobian"):
+        run.objective.jacobian(run.objective.parameterization.initial(), None)
+
+
+def test_a_run_directory_executes_no_code(capsys, tmp_path, shove):
+    """Its config.json may name a file as the method; only the command line may have it executed."""
+    trace, method = tmp_path / "executed", tmp_path / "stranger.py"
+    method.write_text(f"open({str(trace)!r}, 'w').close()\n{Path(ENGINE).read_text()}")
+    task = registry.find_task(str(shove))()
+    options = Setup(contact="springs", method=str(method)).config(task)
+    folder = RunDir.create(task.name, options=options, seed=0, path=tmp_path / "seed-0")
+    assert exit_code("run", shove, "--resume", "--out", folder.path) == 2
+    assert f"method '{method}', a file that is loaded only when you name it" in capsys.readouterr().err
+    assert exit_code("run", shove, "--resume", "--out", folder.path, "--method", "bundle") == 2
+    assert exit_code("study", shove, "--seeds", 1, "--out", tmp_path) == 2
+    assert "holds a run with other options" in capsys.readouterr().err
+    assert exit_code("view", folder.path, "--html", tmp_path / "x.html") == 2  # nothing recorded
+    assert not trace.exists()
+    exit_code(
+        "run", shove, "--resume", "--out", folder.path, "--method", method, "--quiet"
+    )  # refuses this scene, but runs
+    assert trace.exists()
+
+
+def test_rivals_run_at_the_stiffness_that_is_best_for_them(shove, tmp_path, capfd, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    command = ["compare", shove, "--seeds", 1, "--methods", "longrange,ipc,mujoco-fd", "--starts", "trivial"]
+    command += ["--budget-seconds", 1e6, "--set", "frames=1", "--out", tmp_path / "out"]
+    assert exit_code(*command) == 0
+    summary = compared(tmp_path / "out")
+    assert [(each["entry"], each["stiffness"]) for each in summary["tuning"]["trials"]] == [
+        ("ipc", 0.1),
+        ("ipc", 1.0),
+        ("ipc", 10.0),
+    ]
+    assert summary["tuning_seed"] == 1 and {each["seed"] for each in summary["results"]} == {0}
+    chosen = summary["tuning"]["chosen"]
+    assert chosen == {"ipc": 1.0}  # its gradient is zero at any stiffness from here: the nearest to 1
+    assert {row["entry"]: row["stiffness"] for row in summary["rows"]} == {
+        "longrange": 1.0,
+        "ipc": 1.0,
+        "mujoco-fd": 1.0,
+    }
+    assert "the best of 0.1, 1, 10 on seed 1 in 333333 s each: ipc 1" in capfd.readouterr().err
+    trial = RunDir.open(tmp_path / "out" / "tuning" / "stiffness-10" / "ipc-trivial-seed-1")
+    assert trial.config["options"]["stiffness"] == 10.0 and trial.config["seed"] == 1
+    monkeypatch.setattr(RecedingHorizon, "advance", None)  # what is there is not tried again
+    assert exit_code(*command, "--quiet") == 0
+    assert exit_code(*command, "--tune-seconds", 7, "--quiet") == 2
+    assert "holds a comparison with another task, option or budget" in capfd.readouterr().err
+
+
+def test_the_best_stiffness_has_most_successes_then_the_smallest_loss_then_is_near_one():
+    def trial(entry, stiffness, successes, loss):
+        return {"entry": entry, "stiffness": stiffness, "successes": successes, "loss": loss}
+
+    trials = [trial("a", 0.1, 1, 5.0), trial("a", 1.0, 0, 1.0), trial("a", 10.0, 1, 4.0)]
+    trials += [trial("b", 0.1, 0, 2.0), trial("b", 1.0, 0, 2.0), trial("b", 10.0, 0, np.inf)]
+    assert tuning.best(trials) == {"a": 10.0, "b": 1.0}
+    entries = {"a": Setup(contact="ipc"), "b": Setup(contact="polyhedral"), "c": Setup()}
+    plan = compare.Plan(Push(), entries, ["trivial"], range(3), 10.0)
+    assert plan.tuning_seed == 3
+    found = tuning.tuned(plan, trials)
+    assert [setup.stiffness for setup in found.entries.values()] == [10.0, 1.0, 1.0]
+    assert tuning.rivals(plan) == ["a", "b"]
+
+
+def test_stiffness_is_that_of_the_model_around_what_the_task_gives():
+    problem = Push().build(0)
+    runs = [runner.prepare(Push(horizon=4), 0, Setup(contact="ipc", stiffness=value)) for value in (1.0, 10.0)]
+    weights = [run.objective.parameters.weight for run in runs]
+    assert weights == [problem.parameters.weight, 10.0 * problem.parameters.weight]
+    assert runs[0].problem.parameters.weight == problem.parameters.weight
+    assert Setup.of(Setup(stiffness=10.0).config(Push())).stiffness == 10.0

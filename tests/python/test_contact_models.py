@@ -20,13 +20,13 @@ def test_a_name_stands_for_a_model_with_its_defaults(name, scene):
     model, parameters = ff.load(scene)
     state = model.default_state()
     controls = np.tile(model.default_control(), (3, 1))
-    trajectory = ff.rollout(model, parameters, state, controls, contact=name)
+    trajectory = ff.rollout(model, parameters, state, controls, contact=name, dt=0.01)
     assert trajectory.converged
     assert trajectory.min_gap > 0.0
-    made = ff.rollout(model, parameters, state, controls, contact=MODELS[name]())
+    made = ff.rollout(model, parameters, state, controls, contact=MODELS[name](), dt=0.01)
     assert trajectory.contact == made.contact
     assert np.array_equal(trajectory.q, made.q)
-    batch = ff.rollout_batch(model, [parameters], [state], [controls], contact=name)
+    batch = ff.rollout_batch(model, [parameters], [state], [controls], contact=name, dt=0.01)
     assert np.array_equal(batch[0].q, made.q)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import farfield
-
-PARAMETERS = "moments attachment kp kd damping armature stiffness gravity friction weight hull_vertices".split()
+from farfield.contact_models import engine_description
+from farfield.motion import Motion, save_motion
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +55,8 @@ def trajectory(model, parameters):
 
 
 def assert_same_parameters(a, b):
-    for name in PARAMETERS:
-        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+    for field in a.fields():
+        assert np.array_equal(getattr(a, field.name), getattr(b, field.name)), field.name
 
 
 def assert_same_model(a, b):
@@ -110,7 +110,7 @@ def test_files_are_ordinary_safetensors(tmp_path, model, parameters, trajectory)
     assert np.array_equal(arrays["mesh.0.vertices"], model.scene.meshes[0].vertices)
     with safetensors.safe_open(tmp_path / "m", framework="numpy") as file:
         assert file.metadata()["format"] == "farfield.model"
-        assert file.metadata()["version"] == "1"
+        assert file.metadata()["version"] == "2"
     farfield.save_trajectory(tmp_path / "t", trajectory)
     arrays = load_file(tmp_path / "t")
     assert np.array_equal(arrays["q"], trajectory.q)
@@ -141,8 +141,8 @@ def test_bad_files_are_refused_by_name(tmp_path, model, parameters, load):
     (tmp_path / "cut").write_bytes((tmp_path / "whole").read_bytes()[:-9])
     with pytest.raises(farfield.FileError, match=r"cut': .*truncated"):
         load(tmp_path / "cut")
-    (tmp_path / "newer").write_bytes((tmp_path / "whole").read_bytes().replace(b'"version":"1"', b'"version":"2"'))
-    with pytest.raises(farfield.FileError, match=r"newer': (version 2, expected at most 1|format 'farfield.model')"):
+    (tmp_path / "newer").write_bytes((tmp_path / "whole").read_bytes().replace(b'"version":"2"', b'"version":"3"'))
+    with pytest.raises(farfield.FileError, match=r"newer': (version 3, expected at most 2|format 'farfield.model')"):
         load(tmp_path / "newer")
     with pytest.raises(TypeError):
         load(3)
@@ -186,3 +186,57 @@ def test_a_trajectory_with_contact_keeps_its_gradient(tmp_path):
     assert a.parameters.friction[0] != 0
     assert np.array_equal(a.v0, b.v0)
     assert np.array_equal(a.parameters.friction, b.parameters.friction)
+
+
+@pytest.mark.parametrize("converged", [True, False])
+def test_states_of_another_engine_are_kept_in_the_same_file(tmp_path, model, parameters, converged):
+    random = np.random.default_rng(0)
+    q = np.array([farfield.retract(model, model.default_state().q, 0.1 * random.standard_normal(7)) for _ in range(4)])
+    v, controls = random.standard_normal((4, 7)), random.standard_normal((3, model.num_controls))
+    motion = Motion(model, parameters, q, v, controls, 0.05, converged, -0.25, contact=engine_description("springs"))
+    save_motion(tmp_path / "t", motion)
+    loaded = farfield.load_trajectory(tmp_path / "t")
+    assert loaded.converged is converged and loaded.dt == 0.05 and loaded.min_gap == -0.25
+    assert loaded.num_steps == (3 if converged else 4)  # the step that failed is there, with the state before it
+    np.testing.assert_array_equal(loaded.q[:4], q)
+    np.testing.assert_array_equal(loaded.v[:4], v)
+    np.testing.assert_array_equal(loaded.controls[:3], controls)
+    np.testing.assert_array_equal(loaded.poses()[:4], motion.poses())
+    assert loaded.contact == engine_description("springs")
+    assert_same_model(loaded.model, model)
+    assert_same_parameters(loaded.parameters, parameters)
+    assert [path.name for path in tmp_path.iterdir()] == ["t"]
+
+
+def test_a_motion_that_blew_up_is_kept_as_far_as_it_went(tmp_path, model, parameters):
+    q, v = np.tile(model.default_state().q, (5, 1)), np.zeros((5, model.num_dofs))
+    v[3:] = np.nan
+    save_motion(tmp_path / "t", Motion(model, parameters, q, v, np.zeros((4, model.num_controls)), 0.01, False))
+    loaded = farfield.load_trajectory(tmp_path / "t")
+    assert not loaded.converged and loaded.num_steps == 3 and np.isfinite(loaded.v).all()
+
+
+def test_steps_of_several_rollouts_make_one_file(tmp_path, model, parameters):
+    """With their reports and their contact, so that it is differentiated as the one rollout that it could have been."""
+    controls = np.full((6, model.num_controls), 0.3)
+    contact = farfield.LongRange()
+    whole = farfield.rollout(model, parameters, model.default_state(), controls, contact=contact, tolerance=1e-10)
+    motion = Motion(
+        model,
+        parameters,
+        whole.q,
+        whole.v,
+        controls,
+        whole.dt,
+        min_gap=whole.min_gap,
+        reports=whole.reports,
+        contact=contact.description,
+    )
+    save_motion(tmp_path / "t", motion)
+    loaded = farfield.load_trajectory(tmp_path / "t")
+    for mine, theirs in zip(loaded.reports, whole.reports, strict=True):
+        for field in ("status", "iterations", "residual", "min_gap", "detour", "kinetic", "contact"):
+            assert getattr(mine, field) == getattr(theirs, field)
+    partials = np.ones((7, model.num_dofs))
+    one, other = (farfield.rollout_vjp(each, dL_dq=partials) for each in (loaded, whole))
+    np.testing.assert_allclose(one.controls, other.controls, rtol=1e-9)

@@ -2,6 +2,7 @@
 """`farfield gradcheck` passes on a right gradient, fails on a wrong one and refuses what it cannot check."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -57,7 +58,14 @@ def test_a_box_over_the_ground_passes(scene, capsys):
     assert report["body"] == "box"
     assert report["skipped"] == []
     assert 0.0 < report["max_relative_error"] <= 1e-5
-    assert {case["quantity"] for case in report["cases"]} == {"position", "velocity", "masses", "friction", "weight"}
+    assert {case["quantity"] for case in report["cases"]} == {
+        "position", "velocity", "moments", "damping", "armature", "stiffness", "gravity", "friction", "weight"
+    }  # fmt: skip
+    unchecked = report["unchecked"]
+    assert set(unchecked) == {"controls", "attachment", "kp", "kd", "hull_vertices"}
+    assert unchecked["attachment"] == "every body is free"
+    assert unchecked["kp"] == unchecked["kd"] == unchecked["controls"] == "the scene has no entry of it"
+    assert unchecked["hull_vertices"].startswith(("no effect", "refused"))
     assert [case["gap"] for case in report["cases"] if case["quantity"] == "weight"] == [1e-3, 1e-2, 1e-1]
     for case in report["cases"]:
         assert {"gap", "quantity", "analytic", "fd", "relative_error", "fd_noise", "ok"} <= set(case)
@@ -95,3 +103,47 @@ def test_an_unknown_body_is_refused(scene, capsys):
     assert output.out == ""
     assert "'sphere'" in output.err
     assert "box" in output.err
+
+
+ARM = """<mujoco>
+  <worldbody>
+    <geom name="ground" type="plane" size="1 1 1"/>
+    <body name="arm" pos="0 0 0.5">
+      <joint name="shoulder" axis="0 1 0" damping="0.1" stiffness="0.4" armature="0.01"/>
+      <geom type="box" size="0.2 0.03 0.04" pos="0.2 0 0" mass="1"/>
+      <body name="hand" pos="0.45 0 0">
+        <joint name="wrist" type="ball" damping="0.02"/>
+        <geom type="box" size="0.03 0.05 0.04" pos="0.05 0 0" mass="0.2"/>
+      </body>
+    </body>
+    <body name="box" pos="0.4 0.1 0.2"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="0.5"/></body>
+  </worldbody>
+  <actuator><position name="hold" joint="shoulder" kp="20" kv="1"/></actuator>
+</mujoco>
+"""
+
+
+def test_every_field_has_its_row(tmp_path, monkeypatch):
+    monkeypatch.setattr(gradcheck, "GAPS", (1e-3,))
+    file = tmp_path / "arm.xml"
+    file.write_text(ARM)
+    model, parameters = ff.load(file)
+    report = gradcheck.gradcheck(model, parameters, contact=ff.Polyhedral(), body="box")
+    fields = [field.name for field in parameters.fields()]
+    assert [case.quantity for case in report.cases] == ["position", "velocity", "controls", *fields]
+    assert report.unchecked == {} and report.skipped == []
+    assert report.passed, [case for case in report.cases if not case.ok]
+    assert sum(case.noise_limited for case in report.cases) <= 2
+    assert all(case.analytic != 0.0 for case in report.cases)
+
+    # Each of them is looked at: a gradient that is wrong everywhere fails in every row.
+    right = ff.rollout_vjp
+
+    def wrong(*arguments, **options):
+        gradient = right(*arguments, **options)
+        parts = {name: 1.001 * getattr(gradient, name) for name in ("q0", "v0", "controls")}
+        return SimpleNamespace(**parts, parameters=gradient.parameters * 1.001)
+
+    monkeypatch.setattr(ff, "rollout_vjp", wrong)
+    failed = gradcheck.gradcheck(model, parameters, contact=ff.Polyhedral(), body="box")
+    assert [case.quantity for case in failed.cases if not case.ok] == ["position", "velocity", "controls", *fields]

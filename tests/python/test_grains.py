@@ -12,9 +12,9 @@ import pytest
 import farfield
 from farfield import cli, grains
 from farfield.benchmarks import grain_peers
+from farfield.experiments.runs import RunDir
 from farfield.grains import blocks, cereal, chain, claims, column, drum, maps, packing, scene, silo
 from farfield.grains.runner import run_scene
-from farfield.runs import RunDir
 
 COARSE = maps.MapOptions(theta=64, space=64)
 

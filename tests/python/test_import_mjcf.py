@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 import pytest
 
+import farfield as ff
 from farfield import _core as core
 from farfield.importers import SceneFileError, compiler, import_file, load_scene
 from farfield.importers.meshes import match_triangles, read_obj, weld
@@ -160,6 +161,47 @@ def test_contact_filters_and_motion(tmp_path):
     assert scene.exclude_contacts == (("m", "d"),)
     assert scene.include_contacts == (("f", "d"),)
     assert any("pair 'meet'" in text for text in warnings)
+
+
+@pytest.mark.parametrize("stated, dt", [("", None), ('timestep="0.002"', 0.002), ('timestep="0.04"', 0.04)])
+def test_a_stated_time_step_is_the_default_of_rollouts(tmp_path, stated, dt):
+    path = write(tmp_path, world=BODY.format(inside=""), rest=f"<option {stated}/>")
+    assert import_file(path).scene.dt == dt
+    model, parameters = ff.load(path)
+    assert model.default_dt == (dt or 0.01)
+    motion = ff.rollout(model, parameters, model.default_state(), np.zeros((2, 0)))
+    assert motion.dt == model.default_dt
+    assert ff.rollout(model, parameters, model.default_state(), np.zeros((2, 0)), dt=0.005).dt == 0.005
+    copy, _ = ff.model_from_bytes(ff.model_to_bytes(model, parameters))
+    assert copy.default_dt == model.default_dt and copy.scene.dt == dt
+    (batched,) = ff.rollout_batch(model, [parameters], [model.default_state()], [np.zeros((2, 0))])
+    assert batched.dt == model.default_dt
+
+
+def test_the_time_step_of_an_included_file_counts(tmp_path):
+    (tmp_path / "options.xml").write_text('<mujocoinclude><option timestep="0.002"/></mujocoinclude>')
+    path = write(tmp_path, world=BODY.format(inside=""), rest='<include file="options.xml"/>')
+    assert import_file(path).scene.dt == 0.002
+
+
+def test_mocap_poses_of_keyframes(tmp_path):
+    world = """<body name="first"><joint name="j" axis="0 1 0"/><geom size="0.1"/></body>
+      <body name="hand" mocap="true" pos="1 0 0"><geom size="0.1"/></body>
+      <body name="last" pos="3 0 0"><freejoint/><geom size="0.1"/></body>"""
+    keys = """<keyframe>
+      <key name="a" qpos="0.5 3 0 1 1 0 0 0" qvel="1 2 3 4 5 6 7" mpos="0 2 0" mquat="0 2 0 0"/>
+      <key name="b" qpos="0.1 3 0 0 1 0 0 0"/></keyframe>"""
+    scene, warnings = load_scene(write(tmp_path, world=world, rest=keys))
+    assert warnings == []
+    model = ff.build_model(scene)
+    state, _ = model.keyframes["a"]
+    np.testing.assert_array_equal(state.q, [0.5, 0, 2, 0, 0, 1, 0, 0, 3, 0, 1, 1, 0, 0, 0])
+    np.testing.assert_array_equal(state.v, [1, 0, 0, 0, 0, 0, 0, 2, 3, 4, 5, 6, 7])
+    poses = ff.forward_kinematics(model, model.default_parameters(), state.q)
+    np.testing.assert_array_equal(poses[model.body("hand")], [0, 2, 0, 0, 1, 0, 0])
+    motion = ff.rollout(model, model.default_parameters(), state, np.zeros((3, 0)))
+    np.testing.assert_array_equal(motion.poses()[-1, model.body("hand")], [0, 2, 0, 0, 1, 0, 0])  # it rests there
+    np.testing.assert_array_equal(model.keyframes["b"][0].q, [0.1, 1, 0, 0, 1, 0, 0, 0, 3, 0, 0, 1, 0, 0, 0])
 
 
 def test_keyframes(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 import farfield as ff
 from farfield import properties
-from farfield.files import contact_from_description
+from farfield.contact_models import contact_from_description
 from farfield.gradcheck import moved_to_gap
 
 ipctk = pytest.importorskip("ipctk")
@@ -192,7 +192,7 @@ def test_friction_agrees_with_the_toolkit():
 def test_options_come_back_from_the_description():
     for made in (
         ff.Ipc(),
-        ff.Ipc(range=0.02, scale=[2.0, 3.0], slip_speed=0.01, threads=2),
+        ff.Ipc(range=0.02, scale=[2.0, 3.0], slip_speed=0.01),
         ff.IpcGlobal(length_scale=0.5),
     ):
         assert contact_from_description(made.description).description == made.description
@@ -203,7 +203,6 @@ def test_options_come_back_from_the_description():
     [
         (lambda: ff.Ipc(range=0.0), "range"),
         (lambda: ff.Ipc(scale=[-1.0]), "scale"),
-        (lambda: ff.Ipc(threads=0), "threads"),
         (lambda: ff.IpcGlobal(length_scale=-1.0), "length_scale"),
         (lambda: ff.IpcGlobal(slip_speed=0.0), "slip_speed"),
     ],

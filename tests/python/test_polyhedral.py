@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import farfield as ff
+from farfield.contact_models import contact_from_description
 from farfield.convex import convex_parts, decompose
-from farfield.files import contact_from_description
 
 DT = 0.01
 
@@ -38,14 +38,14 @@ def angle_mesh() -> ff.TriangleMesh:
 
 
 def test_description_makes_the_same_model_again():
-    model = ff.Polyhedral(range=0.02, margin=0.05, slip_speed=1e-4, friction_form="paper", threads=2)
+    model = ff.Polyhedral(range=0.02, margin=0.05, slip_speed=1e-4, friction_form="paper")
     assert json.loads(model.description)["model"] == "polyhedral"
     assert contact_from_description(model.description).description == model.description
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"range": -1.0}, {"margin": 0.0}, {"margin": 0.6}, {"slip_speed": 0.0}, {"threads": 0}, {"friction_form": "x"}],
+    [{"range": -1.0}, {"margin": 0.0}, {"margin": 0.6}, {"slip_speed": 0.0}, {"friction_form": "x"}],
 )
 def test_bad_options_are_refused_by_name(options):
     with pytest.raises(ValueError, match=next(iter(options))):

@@ -43,7 +43,7 @@ class Experiment:
 
     def run(self) -> ff.Trajectory:
         state = ff.State(q=self.q, v=self.v)
-        trajectory = ff.rollout(self.model, self.parameters, state, self.controls, tolerance=1e-11)
+        trajectory = ff.rollout(self.model, self.parameters, state, self.controls, dt=0.01, tolerance=1e-11)
         assert trajectory.converged
         return trajectory
 

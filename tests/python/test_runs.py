@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from farfield.runs import RunDir, atomic_path, clean_json, dump_json
+from farfield.experiments.runs import RunDir
+from farfield.output import atomic_path, clean_json, dump_json
 
 
 def make(tmp_path, **options):

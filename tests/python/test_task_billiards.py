@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import farfield as ff
-from farfield.tasks.billiards import MOVED, RADIUS, Billiards, Table, ball_mesh, rack_places
-from farfield.tasks.methods import Adjoint
+from farfield.engines.adjoint import Adjoint
+from farfield.tasks.balls import RADIUS, ball_mesh, rack_places
+from farfield.tasks.billiards import MOVED, Billiards, Table
 
 
 @pytest.fixture(scope="module")

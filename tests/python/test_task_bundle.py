@@ -8,9 +8,10 @@ import pytest
 
 import farfield as ff
 from command_line import exit_code
-from farfield.tasks import Adam, DirectTargets, ReachLoss, RecedingHorizon
-from farfield.tasks.bundle import REDRAWS, Bundle, BundleOptions
-from farfield.tasks.methods import Adjoint
+from farfield.engines.adjoint import Adjoint
+from farfield.engines.bundle import REDRAWS, Bundle, BundleOptions
+from farfield.optimize import Adam, DirectTargets, ReachLoss, RecedingHorizon
+from farfield.optimize.rollout_input import InputGradient, RolloutInput
 from farfield.tasks.push import Push
 
 STILL = BundleOptions(samples=3, width=0.0, position_width=0.0, velocity_width=0.0)
@@ -115,17 +116,17 @@ def test_starts_that_intersect_are_drawn_again(gap, width):
     assert here.gradient is not None
     counts = objective.counts()["bundle"]
     assert counts["samples"] == 20 and counts["redrawn"] > 0 and counts["unmoved_starts"] == 0
-    start, _ = objective._neighbours(here, 0)
-    for state in start:
-        assert min(each.distance for each in ff.closest_points(model, model.default_parameters(), state.q)) > 0.0
+    for sample in objective._neighbours(here, 0):
+        gaps = ff.closest_points(model, model.default_parameters(), sample.state.q)
+        assert min(each.distance for each in gaps) > 0.0
 
 
 def test_a_start_that_cannot_be_moved_stays(monkeypatch):
     model, unknowns, loss = boxes(0.1)
     objective = Bundle(model, model.default_parameters(), unknowns, loss, dt=0.01, contact=ff.Ipc())
-    monkeypatch.setattr(objective, "_free", lambda state: False)
+    monkeypatch.setattr(objective, "_free", lambda given: False)
     q, v = model.default_state().q, np.zeros(12)
-    state = objective._start(q, v, np.random.default_rng(0))
+    state = objective._start(RolloutInput(state=ff.State(q=q, v=v)), np.random.default_rng(0))
     assert np.array_equal(state.q, q) and not np.array_equal(state.v, v)
     assert objective.redrawn == REDRAWS and objective.unmoved == 1
 
@@ -139,7 +140,7 @@ def test_samples_that_fail_are_left_out(monkeypatch):
     x = np.full((4, 1), 0.1)
     whole = bundle(options)
     neighbours = whole._neighbours(whole.evaluate([x])[0], 0)  # of a second call; not those below
-    assert len(neighbours[0]) == 4
+    assert len(neighbours) == 4
 
     def some(model, parameters, states, controls, **more):
         found = batch(model, parameters, states, controls, **more)
@@ -155,8 +156,9 @@ def test_samples_that_fail_are_left_out(monkeypatch):
 
 def test_a_window_goes_on_when_a_drawn_gradient_is_zero():
     class Silent(Bundle):
-        def _gradients(self, states, rows, guesses):
-            return [type("G", (), {"controls": np.zeros((4, 1)), "q0": np.zeros(1), "v0": np.zeros(1)})()] * len(states)
+        def _gradients(self, samples, guesses):
+            zero = InputGradient(np.zeros((4, 1)), *np.zeros((2, 1)), np.zeros((4, 0)), ff.zero_parameters(self.model))
+            return [zero] * len(samples)
 
     objective = bundle(STILL, Silent)
     driver = RecedingHorizon(objective, Adam(0.02), frames=2, iterations=3)
@@ -191,9 +193,9 @@ def test_methods_without_options_say_so(capsys):
 
 
 def test_a_run_that_is_stopped_continues_with_the_same_bits(tmp_path):
-    from farfield.runs import RunDir
-    from farfield.tasks import registry, runner
-    from farfield.tasks.task import with_options
+    from farfield.experiments import registry, runner
+    from farfield.experiments.runs import RunDir
+    from farfield.options import with_options
 
     settings = {"frames": "2", "horizon": "4", "iterations": "2", "first_iterations": "2"}
     task = with_options(registry.find_task("push"), settings)
@@ -204,5 +206,5 @@ def test_a_run_that_is_stopped_continues_with_the_same_bits(tmp_path):
         if not runner.execute(run, quiet=True, stop_after=stop):
             run = runner.resume(task, RunDir.open(run.folder.path))
             assert runner.execute(run, quiet=True)
-        found.append((run.driver.inputs()["controls"].tobytes(), run.objective.counts()))
+        found.append((run.driver.inputs().controls.tobytes(), run.objective.counts()))
     assert found[0] == found[1]

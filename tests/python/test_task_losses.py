@@ -11,7 +11,7 @@ import pytest
 
 import farfield as ff
 from farfield.differences import slope
-from farfield.tasks.losses import ReachLoss, centers_of_mass
+from farfield.optimize.losses import ReachLoss, centers_of_mass
 
 SCENES = Path(__file__).parents[2] / "scenes"
 NAMES = ("world", "cup", "ball", "lid")
@@ -54,15 +54,22 @@ def test_partials_match_differences(motion, when, dimension):
     loss = ReachLoss(["cup", 3, "cup"], targets, 0.8, weights=[1.0, 0.5, 2.0], when=when)
     value, partials = loss(recorded(poses, moments))
     assert value > 0.0
-    assert partials.shape == (6, 4, 6)
-    assert not partials[:, [0, 2]].any()  # other bodies do not matter
-    assert not partials[0].any()
+    by_pose = partials.by_pose
+    assert by_pose.shape == (6, 4, 6)
+    assert not by_pose[:, [0, 2]].any()  # other bodies do not matter
+    assert not by_pose[0].any()
+    assert partials.last() == 5
     if when == "end":
-        assert not partials[:-1].any()
+        assert not by_pose[:-1].any()
     for _ in range(3):
-        direction = random.standard_normal(partials.shape)
+        direction = random.standard_normal(by_pose.shape)
         numeric = slope(lambda h, d=direction: loss(recorded(turned(poses, h * d), moments))[0])
-        assert numeric.relative_error((partials * direction).sum()) < 1e-8
+        assert numeric.relative_error((by_pose * direction).sum()) < 1e-8
+    by_moments = partials.by_parameters["moments"]
+    for _ in range(3):
+        direction = random.standard_normal(moments.shape)
+        numeric = slope(lambda h, d=direction: loss(recorded(poses, moments + h * d))[0])
+        assert numeric.relative_error((by_moments * direction).sum()) < 1e-8
 
 
 def test_value_is_the_squared_distance_beyond_the_radius(motion):
@@ -95,11 +102,14 @@ def test_residuals_and_their_partials(motion, radius):
     assert beyond.min() > 0.1
     assert residuals @ residuals == pytest.approx(beyond**2 @ [1.0, 4.0], rel=1e-12)
     assert len(partials) == len(residuals) == 6
-    direction = random.standard_normal(partials[0].shape)
+    direction = random.standard_normal(poses[..., :6].shape)
+    weights = random.standard_normal(moments.shape)
     for k, partial in enumerate(partials):
         assert partial.any()
         numeric = slope(lambda h, k=k: loss.residuals(recorded(turned(poses, h * direction), moments))[k])
-        assert numeric.relative_error((partial * direction).sum()) < 1e-8
+        assert numeric.relative_error((partial.by_pose * direction).sum()) < 1e-8
+        numeric = slope(lambda h, k=k: loss.residuals(recorded(poses, moments + h * weights))[k])
+        assert numeric.relative_error((partial.by_parameters["moments"] * weights).sum()) < 1e-8
 
 
 def test_residuals_vanish_well_inside(motion):
@@ -124,7 +134,7 @@ def test_through_a_rollout():
     def run(h: float) -> ff.Trajectory:
         return ff.rollout(model, parameters, model.default_state(), controls + h * direction, tolerance=1e-11)
 
-    gradient = ff.rollout_vjp(run(0.0), dL_dpose=loss(run(0.0))[1])
+    gradient = ff.rollout_vjp(run(0.0), dL_dpose=loss(run(0.0))[1].by_pose)
     analytic = (gradient.controls * direction).sum()
     assert abs(analytic) > 1e-3
     assert slope(lambda h: loss(run(h))[0]).relative_error(analytic) < 1e-6

@@ -10,10 +10,10 @@ import pytest
 import farfield as ff
 from command_line import exit_code
 from farfield.differences import slope
+from farfield.engines.mujoco_fd import MujocoFd, MujocoOptions
+from farfield.engines.mujoco_scene import translate
 from farfield.importers import load_scene
-from farfield.tasks import DirectTargets, InitialState, ReachLoss
-from farfield.tasks.mujoco_fd import MujocoFd, MujocoOptions
-from farfield.tasks.mujoco_scene import translate
+from farfield.optimize import DirectTargets, InitialState, ReachLoss
 from farfield.tasks.push import Push
 
 mujoco = pytest.importorskip("mujoco")
@@ -268,3 +268,30 @@ def test_it_runs_as_a_method(tmp_path, capsys):
     assert (tmp_path / "run" / "replay.html").is_file()
     assert exit_code("run", "push", "--method", "mujoco-fd", "--contact", "ipc", *quick) == 2
     assert "method 'mujoco-fd' has contact of its own; leave it out" in capsys.readouterr().err
+
+
+FIELDS = [field.name for field in ff.build_model(ff.Scene()).default_parameters().fields()]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_changed_parameter_is_carried_over_or_refused(field):
+    """Whatever is changed must show in MuJoCo's model, or the translation says which field it does not honour."""
+    model = model_of("mixed")
+
+    def compiled(parameters) -> bytes:
+        peer = translate(model, parameters, dt=0.01).model
+        buffer = np.empty(mujoco.mj_sizeModel(peer), np.uint8)
+        mujoco.mj_saveModel(peer, None, buffer)
+        return buffer.tobytes()
+
+    parameters = model.default_parameters()
+    before = compiled(parameters)
+    assert compiled(parameters.copy()) == before
+    setattr(parameters, field, getattr(parameters, field) * 1.1 + (0.01 if field in ("damping", "armature") else 0.0))
+    if field == "weight":  # contact is MuJoCo's own
+        assert compiled(parameters) == before
+    elif field == "hull_vertices":
+        with pytest.raises(ValueError, match=r"scene 'mixed': parameters\.hull_vertices was changed"):
+            compiled(parameters)
+    else:
+        assert compiled(parameters) != before

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from farfield.tasks.optimizers import Adam, GradientDescent
-from farfield.tasks.projections import Box, Disc, Outside, Sequential
+from farfield.optimize.optimizers import Adam, GradientDescent
+from farfield.optimize.projections import Box, Disc, Outside, Sequential
 
 
 def descend(optimizer, gradients, x=None):

@@ -10,26 +10,26 @@ import pytest
 
 import farfield as ff
 from farfield.differences import slope
-from farfield.tasks.gauss_newton import GaussNewton, GaussNewtonOptions, damped_step
-from farfield.tasks.losses import ReachLoss
-from farfield.tasks.multistart import Attempts, Multistart, Polished, Round, ring
-from farfield.tasks.objective import Objective
-from farfield.tasks.optimizers import Adam
-from farfield.tasks.parameterizations import InitialState
-from farfield.tasks.projections import Outside
+from farfield.engines.adjoint import Adjoint
+from farfield.optimize.gauss_newton import GaussNewton, GaussNewtonOptions, damped_step
+from farfield.optimize.losses import ReachLoss
+from farfield.optimize.multistart import Attempts, Multistart, Polished, Round, ring
+from farfield.optimize.optimizers import Adam
+from farfield.optimize.parameterizations import InitialState
+from farfield.optimize.projections import Outside
 
 SCENES = Path(__file__).parents[2] / "scenes"
 STEPS, DT = 15, 0.04
 
 
-def shot(target, *, radius=0.02, threads=2, **options) -> Objective:
+def shot(target, *, radius=0.02, threads=2, **options) -> Adjoint:
     """The box of push.xml is thrown at the place of the rod: its place and horizontal velocity are free."""
     model, parameters = ff.load(SCENES / "push.xml")
     box = model.joint_dofs("box").start
     rest = np.tile(model.default_control(), (STEPS, 1))
     choice = InitialState(model, model.default_state(), rest, positions=[box, box + 1], velocities=[box, box + 1])
     loss = ReachLoss(["box"], [target], radius, when="end")
-    return Objective(model, parameters, choice, loss, dt=DT, contact=ff.LongRange(), threads=threads, **options)
+    return Adjoint(model, parameters, choice, loss, dt=DT, contact=ff.LongRange(), threads=threads, **options)
 
 
 def test_objective_is_exact_and_counts():
@@ -102,7 +102,7 @@ def test_gauss_newton_reaches_what_a_throw_can_reach():
     assert residuals == sorted(residuals, reverse=True)
     inputs = driver.inputs()
     box = objective.model.joint_q("box").start
-    np.testing.assert_array_equal(inputs["q0"][box : box + 2], driver.x[:2])
+    np.testing.assert_array_equal(inputs.state.q[box : box + 2], driver.x[:2])
     again = objective.evaluate([driver.x])[0]
     assert again.value == 0.0
     assert objective.loss.distances(again.trajectory)[-1, 0] < 0.002
@@ -193,8 +193,9 @@ def test_polish_finishes_the_search_and_resumes_bit_for_bit(after):
     assert rows[-1]["loss"] == 0.0
     second = resumed(make, after)
     assert run(second) == rows[after:]
-    for key, value in whole.inputs().items():
-        assert value.tobytes() == second.inputs()[key].tobytes()
+    mine, theirs = whole.inputs(), second.inputs()
+    assert mine.controls.tobytes() == theirs.controls.tobytes()
+    assert mine.state.q.tobytes() == theirs.state.q.tobytes() and mine.state.v.tobytes() == theirs.state.v.tobytes()
 
 
 def test_attempts_go_on_until_one_arrives():
@@ -213,6 +214,6 @@ def test_attempts_go_on_until_one_arrives():
     assert whole.searches[2].iterations == 0
     second = resumed(make, 5)
     assert run(second) == rows[5:]
-    assert second.inputs()["q0"].tobytes() == whole.inputs()["q0"].tobytes()
+    assert second.inputs().state.q.tobytes() == whole.inputs().state.q.tobytes()
     with pytest.raises(ValueError, match="no searches"):
         Attempts([])

@@ -11,13 +11,15 @@ import pytest
 
 import farfield as ff
 from command_line import exit_code
-from farfield.runs import RunDir
-from farfield.tasks import Adam, Box, DirectTargets, ReachLoss, RecedingHorizon, registry, runner
-from farfield.tasks.methods import Adjoint
+from farfield.engines.adjoint import Adjoint
+from farfield.experiments import registry, runner
+from farfield.experiments.runs import TRAJECTORY, RunDir
+from farfield.optimize import Adam, Box, DirectTargets, ReachLoss, RecedingHorizon, RolloutInput
+from farfield.optimize.driver import Stuck
+from farfield.options import with_options
 from farfield.tasks.push import Push
-from farfield.tasks.task import Stuck, with_options
-from farfield.viewer import load_recording
 from farfield.viewer.recording import FIELD, FORCES
+from run_directory import recorded
 
 QUICK = ("--set", "frames=4", "--set", "horizon=5", "--set", "first_iterations=3", "--iterations", "2")
 
@@ -28,7 +30,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
-from farfield.tasks import Adam, DirectTargets, Problem, ReachLoss, RecedingHorizon, Task, option
+from farfield.optimize import Adam, DirectTargets, ReachLoss, RecedingHorizon
+from farfield.tasks import Problem, Task, option
 
 
 @dataclass(frozen=True)
@@ -113,10 +116,10 @@ def test_a_task_of_ones_own_runs_and_says_how_it_went(capfd, slider, tmp_path):
     rows = run.read_metrics()
     assert len(rows) == result["iterations"]
     assert sum(row["steps"] for row in rows) == result["steps"]
-    arrays = run.read_arrays()
-    assert arrays["q"].shape == (31, 1) and arrays["controls"].shape == (30, 1)
-    assert abs(arrays["q"][-1, 0] - 0.3) <= 0.02
-    assert load_recording(run.file("recording.npz")).num_frames == 31
+    motion = ff.load_trajectory(run.file(TRAJECTORY))
+    assert motion.q.shape == (31, 1) and motion.controls.shape == (30, 1) and motion.converged
+    assert abs(motion.q[-1, 0] - 0.3) <= 0.02
+    assert recorded(run.path).num_frames == 31
     assert run.file("convergence.png").stat().st_size > 10_000
     assert "loss over" in run.file("replay.html").read_text(encoding="utf-8")
     assert "SUCCESS" in output.err
@@ -185,15 +188,16 @@ def test_a_window_is_shifted_and_ends_when_nothing_is_left_to_gain(rail):
         driver.advance()
     assert driver.frame == 1
     state = driver.state()
-    applied = driver.inputs()["controls"][0, 0]
-    one = objective.roll({"controls": np.array([[applied]]), "q0": state["q"][0], "v0": state["v"][0]}, tolerance=1e-8)
+    applied = driver.inputs().controls[0, 0]
+    start = ff.State(q=state["q"][0], v=state["v"][0])
+    one = objective.roll(RolloutInput(np.array([[applied]]), start), tolerance=1e-8)
     assert np.array_equal(one.q[-1], state["q"][1])
     assert np.array_equal(state["x"][-1], state["x"][-2])  # the last row is repeated
     assert not np.array_equal(state["x"][-2], state["x"][-3])
     objective.loss = ReachLoss(["cart"], [[0.0, 0.0, 0.0]], 10.0)
     row = driver.advance()
     assert row["loss"] == 0.0 and driver.frame == 2
-    assert driver.inputs()["controls"][1, 0] == state["x"][0, 0]
+    assert driver.inputs().controls[1, 0] == state["x"][0, 0]
 
 
 def test_the_first_window_may_have_more_iterations_and_projections_hold(rail):
@@ -204,7 +208,7 @@ def test_the_first_window_may_have_more_iterations_and_projections_hold(rail):
         rows.append(driver.advance())
     assert [row["frame"] for row in rows].count(0) == 6
     assert len(rows) == driver.total
-    assert driver.inputs()["controls"].max() == 0.05
+    assert driver.inputs().controls.max() == 0.05
 
 
 def test_a_rollout_that_fails_sends_the_window_half_the_way_back(rail):
@@ -235,7 +239,7 @@ def test_a_run_that_is_stuck_says_so_and_keeps_what_it_has(slider, tmp_path, mon
     result = json.loads(output.out)
     assert result["success"] is False and result["stuck"] == "step 3 ended with 'max_iterations'"
     assert "stuck: step 3" in output.err
-    assert load_recording(tmp_path / "run" / "recording.npz").num_frames == 3
+    assert recorded(tmp_path / "run").num_frames == 3
 
 
 def run_push(folder, *more):
@@ -251,10 +255,7 @@ def whole(tmp_path_factory):
 
 
 def same_bits(one, other):
-    first, second = one.read_arrays(), other.read_arrays()
-    assert first.keys() == second.keys()
-    for key in first:
-        assert first[key].tobytes() == second[key].tobytes(), key
+    assert one.file(TRAJECTORY).read_bytes() == other.file(TRAJECTORY).read_bytes()
     drop = ("seconds", "cpu_seconds")
     rows = [[{k: v for k, v in row.items() if k not in drop} for row in run.read_metrics()] for run in (one, other)]
     assert rows[0] == rows[1]
@@ -285,7 +286,7 @@ def test_ctrl_c_leaves_a_usable_run_that_can_go_on(whole, tmp_path, monkeypatch,
     result = json.loads(capfd.readouterr().out)
     assert result["complete"] is False and result["success"] is False and result["certified"] is True
     run = RunDir.open(tmp_path / "run")
-    assert load_recording(run.file("recording.npz")).num_frames == 3
+    assert recorded(run.path).num_frames == 3
     assert run.file("replay.html").is_file() and run.file("checkpoint.npz").is_file()
     assert signal.getsignal(signal.SIGINT) == handler
     monkeypatch.undo()
@@ -335,7 +336,7 @@ def test_gradcheck_takes_tasks(slider, tmp_path, capsys):
 
 
 def test_a_run_shows_target_paths_forces_and_field(whole, tmp_path, capsys):
-    recording = load_recording(whole.file("recording.npz"))
+    recording = recorded(whole.path)
     assert [marker.flat for marker in recording.markers] == [False, True]
     assert set(recording.trails) == {"rod path", "box path"}
     forces, field = recording.arrows[FORCES], recording.arrows[FIELD]
@@ -370,7 +371,7 @@ def test_push_starts_trivially_with_the_rod_in_the_way(seed):
     assert np.linalg.norm(rod - box) < np.linalg.norm(target - box)
     assert not state.v.any()
     coordinates = [poses[model.body("rod"), 0], poses[model.body("rod"), 1], poses[model.body("rod"), 2]]
-    controls = problem.parameterization.decode(problem.parameterization.initial())["controls"]
+    controls = problem.parameterization.decode(problem.parameterization.initial()).controls
     np.testing.assert_allclose(controls[:, :3], np.tile(coordinates, (48, 1)), atol=1e-12)
     np.testing.assert_allclose(controls, np.tile(state.q[:6], (48, 1)), atol=1e-12)
     gap = min(

@@ -103,6 +103,52 @@ def test_bad_form_of_include_is_found(tmp_path, line, message):
     assert message in errors[0]
 
 
+# ---- imports of the Python package ----------------------------------------------------------------------------------
+
+
+def python_tree(folder: Path, files: dict[str, str]) -> None:
+    """A package of these modules; folders are packages."""
+    packages = {f"python/farfield/{Path(name).parent}/__init__.py": "" for name in files}
+    write(folder, packages | {f"python/farfield/{name}": text for name, text in files.items()})
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "message"),
+    [
+        ("optimize/a.py", "from farfield.engines.b import x\n", "optimize (rank 1) imports engines (rank 2)"),
+        ("optimize/a.py", "from farfield.engines import b\n", "optimize (rank 1) imports engines (rank 2)"),
+        ("tasks/a.py", "def f():\n    import farfield.experiments.b\n", "a.py:2: tasks (rank 3) imports experiments"),
+        ("optimize/a.py", "from farfield import gradcheck\n", "optimize (rank 1) imports gradcheck (rank 1)"),
+        ("viewer/a.py", "from farfield.experiments.b import x\n", "viewer (rank 4) imports experiments (rank 4)"),
+        ("tasks/a.py", "PLACE = 'farfield.commands.b:Run'\n", "tasks (rank 3) imports commands (rank 5)"),
+        ("tasks/a.py", "from . import b\n", "write the full name"),
+        ("tasks/a.py", "import farfield.tasks.missing\n", "farfield.tasks.missing does not exist"),
+        ("attic/a.py", "import farfield.options\n", "unknown room 'attic'"),
+    ],
+)
+def test_bad_import_is_found(tmp_path, source, text, message):
+    others = {f"{room}/b.py": "" for room in ("engines", "experiments", "commands")}
+    python_tree(tmp_path, {**others, "gradcheck.py": "", "options.py": "", source: text})
+    (error,), _ = check_includes.check(tmp_path)
+    assert message in error
+
+
+def test_good_imports_pass(tmp_path):
+    text = "import farfield as ff\nfrom farfield import _core\nfrom farfield.optimize import b\nimport numpy\n"
+    python_tree(tmp_path, {"optimize/b.py": "", "engines/a.py": text, "cli.py": "NAMES = ['farfield.engines.a']\n"})
+    assert check_includes.check(tmp_path) == ([], 4)
+
+
+def test_import_circles_are_found_also_inside_functions(tmp_path):
+    circle = {
+        "tasks/a.py": "from farfield.tasks import b\n",
+        "tasks/b.py": "def f():\n    from farfield.tasks.a import x\n",
+    }
+    python_tree(tmp_path, circle)
+    errors, _ = check_includes.check(tmp_path)
+    assert errors == ["include circle: farfield.tasks.a -> farfield.tasks.b -> farfield.tasks.a"]
+
+
 # ---- citations ------------------------------------------------------------------------------------------------------
 
 BIBLIOGRAPHY = "@article{Li2020,\n title = {x},\n}\n@misc{LongRange2026,\n}\n"

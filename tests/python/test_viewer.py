@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import farfield as ff
 from box_model import CORNERS, FACES, Model
-from farfield.viewer import Drawable, HalfSpace, Marker, Recording, load_recording, record, save_recording
+from farfield.viewer import Drawable, HalfSpace, Marker, Recording, load_overlays, load_recording, record, save_overlays
 from farfield.viewer.camera import fit_camera, nice_length, plane_frame, rotation_matrices, scene_points
 from farfield.viewer.raster import Canvas
 from farfield.viewer.replay import MAX_FRAMES, MAX_POSES, playback_frames, write_replay
@@ -368,25 +369,46 @@ def test_small_geometry():
     np.testing.assert_allclose(turn @ [1, 0, 0], [np.cos(0.6), np.sin(0.6), 0], atol=1e-12)
 
 
-def test_recordings_come_back_as_they_were_saved(tmp_path):
+def test_overlays_come_back_as_they_were_saved(tmp_path):
     recording = make_recording(frames=7)
-    save_recording(tmp_path / "a.npz", recording)
-    again = load_recording(tmp_path / "a.npz")
-    np.testing.assert_array_equal(again.poses, recording.poses)
-    assert (again.dt, list(again.names)) == (recording.dt, recording.names)
-    assert (again.half_spaces, again.markers) == (recording.half_spaces, recording.markers)
-    for one, other in zip(again.drawables, recording.drawables, strict=True):
-        np.testing.assert_array_equal(one.vertices, other.vertices)
-        np.testing.assert_array_equal(one.triangles, other.triangles)
-        assert (one.body, one.rgba) == (other.body, other.rgba)
-    for one, other in zip(again.arrows["contact forces"], recording.arrows["contact forces"], strict=True):
+    save_overlays(tmp_path / "a.npz", recording)
+    again = load_overlays(tmp_path / "a.npz")
+    assert again["markers"] == list(recording.markers)
+    for one, other in zip(again["arrows"]["contact forces"], recording.arrows["contact forces"], strict=True):
         np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(again.trails["box path"], recording.trails["box path"])
+    np.testing.assert_array_equal(again["trails"]["box path"], recording.trails["box path"])
     whole = (tmp_path / "a.npz").read_bytes()
     for damaged in (b"", whole[: len(whole) // 2], b"rubbish"):
         (tmp_path / "a.npz").write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"a\.npz: not a readable recording"):
-            load_recording(tmp_path / "a.npz")
+        with pytest.raises(ValueError, match=r"a\.npz: not readable overlays"):
+            load_overlays(tmp_path / "a.npz")
+
+
+def test_a_recording_is_made_of_the_trajectory_file(tmp_path):
+    """Everything that is drawn comes out of the file: shapes, colours, half-spaces, poses; the overlays may be missing."""
+    scene = ff.Scene(name="fall")
+    scene.add_shape(0, type="HalfSpace")
+    scene.add_body(name="ball", position=[0.0, 0.0, 1.0])
+    scene.add_joint("ball", name="ball", type="Free")
+    scene.add_shape("ball", type="Sphere", size=[0.1, 0.0, 0.0], color=[0.9, 0.1, 0.1, 1.0])
+    scene.add_shape("ball", type="Box", size=[0.2, 0.1, 0.1], collides=False)
+    model = ff.build_model(scene)
+    trajectory = ff.rollout(
+        model, model.default_parameters(), model.default_state(), np.zeros((5, 0)), dt=0.02, contact=ff.LongRange()
+    )
+    ff.save_trajectory(tmp_path / "t", trajectory)
+    live = record(model, trajectory.poses(), dt=0.02, trails={"path": trajectory.poses()[:, 1, :3]})
+    for overlays, trails in ((False, set()), (True, {"path"})):
+        if overlays:
+            save_overlays(tmp_path / "o.npz", live)
+        again = load_recording(tmp_path / "t", tmp_path / "o.npz")
+        np.testing.assert_array_equal(again.poses, live.poses)
+        assert (again.dt, again.names, again.half_spaces) == (live.dt, live.names, live.half_spaces)
+        for one, other in zip(again.drawables, live.drawables, strict=True):
+            np.testing.assert_array_equal(one.vertices, other.vertices)
+            np.testing.assert_array_equal(one.triangles, other.triangles)
+            assert (one.body, one.rgba) == (other.body, other.rgba)
+        assert set(again.trails) == trails
 
 
 def test_bad_recordings_are_refused_by_name():

@@ -111,7 +111,7 @@ def time_steps(model, parameters, contact, steps, repeats, progress, hashes, tri
     found = take_turns(peers, repeats=turns, tick=progress(f"{triangles} triangles per ball: step, vjp", turns + 1))
 
     def roll(threads: int):
-        return ff.rollout(model, parameters, state, controls, dt=DT, contact=ff.LongRange(threads=threads))
+        return ff.rollout(model, parameters, state, controls, dt=DT, contact=ff.LongRange(), threads=threads)
 
     if not np.array_equal(roll(2).q, trajectory.q):
         raise RuntimeError("bench billiards: the step has other bits on two threads than on one")

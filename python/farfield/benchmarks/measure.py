@@ -74,7 +74,7 @@ def result_hash(arrays: Iterable[np.ndarray | float]) -> str:
 def machine() -> dict:
     """What a time depends on: processor, cores, commit, compiler, flags and SIMD target."""
     from farfield import _core
-    from farfield.runs import environment
+    from farfield.experiments.runs import environment
 
     around = environment()
     return {

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scene of the billiards benchmarks: sixteen balls, fifteen racked and a cue ball, a millimetre apart, on the ground."""
+"""The scene of the billiards benchmarks: sixteen balls, fifteen racked and a cue ball, a millimetre apart, on the ground.
+
+The rack is that of the task; the balls, finer and finer, are those of the C++ benchmarks (benchmarks/billiards_scene.hpp).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 import farfield as ff
+from farfield.tasks.balls import RADIUS, rack_places
 
-RADIUS = 0.1  # of a ball [m]
 GAP = 1e-3  # closest distance between two balls, and between a ball and the ground [m]
 
 
@@ -56,12 +59,8 @@ BALLS = {32: lambda: octahedron_ball(1), 128: lambda: octahedron_ball(2), 388: l
 def centres() -> np.ndarray:
     """Where the balls are; the cue ball is the last."""
     pitch = 2.0 * RADIUS + GAP
-    rows = [
-        (row * pitch * np.sqrt(3.0) / 2.0, (k - 0.5 * row) * pitch, RADIUS + GAP)
-        for row in range(5)
-        for k in range(row + 1)
-    ]
-    return np.array([*rows, (-pitch, 0.0, RADIUS + GAP)])
+    places = np.vstack([rack_places(pitch), [-pitch, 0.0]])
+    return np.column_stack([places, np.full(len(places), RADIUS + GAP)])
 
 
 def rack(triangles: int) -> ff.Model:

@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 
 from farfield.benchmarks.measure import Check, result_hash
-from farfield.tasks.motion import Motion
-from farfield.tasks.registry import TASKS, find_task
-from farfield.tasks.runner import Setup, prepare
-from farfield.tasks.task import Stuck, Task, option, with_options
+from farfield.experiments.registry import TASKS, find_task
+from farfield.experiments.runner import Setup, prepare
+from farfield.motion import Motion
+from farfield.optimize.driver import Stuck
+from farfield.options import option, with_options
+from farfield.tasks.task import Task
 
 PAPER_TIME_STEPS = {
     0.01: 5.76,
@@ -235,7 +237,7 @@ def plot(path: Path, curves: dict[str, list[list[float]]]) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from farfield.runs import atomic_path
+    from farfield.output import atomic_path
 
     tasks = list(dict.fromkeys(key.split()[0] for key in curves))
     figure, panels = plt.subplots(

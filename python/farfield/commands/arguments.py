@@ -6,15 +6,6 @@ from __future__ import annotations
 import argparse
 import math
 
-# Command-line name -> class of the farfield package.
-CONTACT_MODELS = {
-    "longrange": "LongRange",
-    "polyhedral": "Polyhedral",
-    "ipc": "Ipc",
-    "ipc-global": "IpcGlobal",
-    "softmin": "SoftMin",
-}
-
 
 def positive_int(text: str) -> int:
     """Argument type: a whole number above zero."""
@@ -71,14 +62,26 @@ def add_method_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--start-samples", type=positive_int, metavar="N", help="random points (default: 64)")
 
 
+def parse_settings(texts: list[str], iterations: int | None = None) -> dict[str, str]:
+    """Option -> text of every --set key=value, and of --iterations."""
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ValueError(f"--set {text}: expected key=value")
+        settings[name.strip()] = value.strip()
+    if iterations is not None:
+        settings["iterations"] = str(iterations)
+    return settings
+
+
 def method_setup(args: argparse.Namespace) -> dict:
-    """The fields of `farfield.tasks.runner.Setup` that the command line gives."""
-    from farfield.commands.run import parse_settings
-    from farfield.tasks.registry import find_method
+    """The fields of `farfield.experiments.runner.Setup` that the command line gives."""
+    from farfield.experiments.registry import find_method
 
     given = {key: getattr(args, key) for key in ("contact", "method", "start", "start_samples")}
     given["method_set"] = tuple(parse_settings(args.method_set).items()) or None
-    own = find_method(args.method).own_contact if args.method is not None else None
+    own = find_method(args.method).capabilities.own_contact if args.method is not None else None
     if own is not None and args.contact not in (None, own):
         raise ValueError(f"--contact {args.contact}: method '{args.method}' has contact of its own; leave it out")
     return {key: value for key, value in given.items() if value is not None}
@@ -87,18 +90,6 @@ def method_setup(args: argparse.Namespace) -> dict:
 def add_contact_argument(parser: argparse.ArgumentParser, *, default: str) -> None:
     """--contact."""
     parser.add_argument("--contact", default=default, metavar="M", help=f"contact model, or none (default: {default})")
-
-
-def contact_model(name: str, **options):
-    """The contact model of this name, options as given or the defaults; None for "none"."""
-    import farfield
-
-    if name == "none":
-        return None
-    available = [key for key, attribute in CONTACT_MODELS.items() if hasattr(farfield, attribute)]
-    if name not in available:
-        raise ValueError(f"contact model '{name}' is unknown, expected one of: {', '.join(['none', *available])}")
-    return getattr(farfield, CONTACT_MODELS[name])(**options)
 
 
 def start_state(model, key: str | None) -> tuple:

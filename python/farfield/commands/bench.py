@@ -22,19 +22,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.list:
-        for name, _, help_text in BENCHMARKS:
-            print(f"{name:12} {help_text}")
+        for each in BENCHMARKS:
+            print(f"{each.name:12} {each.help}")
         return 0
-    modules = {name: module for name, module, _ in BENCHMARKS}
-    if args.name not in modules:
+    known = {each.name: each for each in BENCHMARKS}
+    if args.name not in known:
         given = "no benchmark named" if args.name is None else f"benchmark '{args.name}' is unknown"
-        raise ValueError(f"{given}, expected one of: {', '.join(modules)}")
+        raise ValueError(f"{given}, expected one of: {', '.join(known)}")
 
     from farfield.benchmarks.measure import machine
-    from farfield.runs import dump_json
+    from farfield.output import dump_json
 
-    module = importlib.import_module(modules[args.name])
-    result = module.run(_silent if args.quiet else _bars(), **_options(module, args))
+    chosen = known[args.name]
+    module = importlib.import_module(chosen.module)
+    options = {"options": _options(module.Options, args)} if chosen.options else {}
+    if args.settings and not chosen.options:
+        raise ValueError(f"--set {args.settings[0]}: benchmark '{args.name}' has no options")
+    result = module.run(_silent if args.quiet else _bars(), **options)
     about = machine()
     passed = all(check.passed is not False for check in result["checks"])
     if args.json:
@@ -45,16 +49,12 @@ def run(args: argparse.Namespace) -> int:
     return 0 if passed else 1
 
 
-def _options(module, args: argparse.Namespace) -> dict:
-    """The benchmark's options when it has any, as --set changes them."""
-    from farfield.commands.run import parse_settings
-    from farfield.tasks.task import with_options
+def _options(kind: type, args: argparse.Namespace):
+    """The benchmark's options as --set changes them."""
+    from farfield.commands.arguments import parse_settings
+    from farfield.options import with_options
 
-    if not hasattr(module, "Options"):
-        if args.settings:
-            raise ValueError(f"--set {args.settings[0]}: benchmark '{args.name}' has no options")
-        return {}
-    return {"options": with_options(module.Options, parse_settings(args.settings))}
+    return with_options(kind, parse_settings(args.settings))
 
 
 def _silent(text: str, turns: int):

@@ -7,8 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from farfield.commands.arguments import positive_float, positive_int
-from farfield.commands.run import parse_settings
+from farfield.commands.arguments import parse_settings, positive_float, positive_int
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--starts", default="trivial,sampled", metavar="S,...", help="(default: trivial,sampled)")
     parser.add_argument("--start-samples", type=positive_int, metavar="N", help="random points (default: 64)")
+    parser.add_argument(
+        "--tune-seconds",
+        type=seconds,
+        metavar="S",
+        help="for each of three stiffnesses of every rival's contact, on a seed that is not reported; the best takes part "
+        "(default: a third of the budget; 0: none)",
+    )
     parser.add_argument("--set", action="append", default=[], metavar="K=V", dest="settings", help="change the task")
     parser.add_argument(
         "--method-set",
@@ -44,12 +50,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from farfield.runs import dump_json
+    from farfield.experiments import tuning
+    from farfield.output import dump_json
 
     plan = make_plan(args)
     folder = _open(plan, Path(args.out if args.out is not None else f"runs/compare-{plan.task.name}"))
-    results, complete = _run_all(plan, folder.path, quiet=args.quiet)
-    summary = _write(plan, folder, results, complete)
+    trials, complete = _tune(plan, folder.path, quiet=args.quiet)
+    results = []
+    if complete:
+        plan = tuning.tuned(plan, trials)
+        results, complete = _run_all(plan, folder.path, quiet=args.quiet)
+    summary = _write(plan, folder, trials, results, complete)
     if args.json:
         print(dump_json(summary))
     if not args.quiet:
@@ -63,9 +74,9 @@ def make_plan(args: argparse.Namespace):
     """What the command line asks for; mistakes are found here, before anything runs."""
     from dataclasses import replace
 
-    from farfield.tasks import compare
-    from farfield.tasks.registry import find_task
-    from farfield.tasks.task import with_options
+    from farfield.experiments import compare
+    from farfield.experiments.registry import find_task
+    from farfield.options import with_options
 
     task = with_options(find_task(args.task), parse_settings(args.settings))
     starts = _list(args.starts)
@@ -82,7 +93,13 @@ def make_plan(args: argparse.Namespace):
     entries = compare.find_entries(names, settings)
     if args.start_samples is not None:
         entries = {name: replace(setup, start_samples=args.start_samples) for name, setup in entries.items()}
-    return compare.Plan(task, entries, starts, range(args.seeds), args.budget_seconds, args.clock)
+    tune = args.budget_seconds / 3.0 if args.tune_seconds is None else args.tune_seconds
+    return compare.Plan(task, entries, starts, range(args.seeds), args.budget_seconds, args.clock, tune)
+
+
+def seconds(text: str) -> float:
+    """Argument type: a time, or 0."""
+    return 0.0 if text == "0" else positive_float(text)
 
 
 def _list(text: str) -> list[str]:
@@ -94,10 +111,11 @@ def _list(text: str) -> list[str]:
 
 def _open(plan, path: Path):
     """The folder of the comparison; one that was begun is taken up when task and budget are the same."""
-    from farfield.runs import RunDir, clean_json
+    from farfield.experiments.runs import RunDir
+    from farfield.output import clean_json
 
     fixed = {"task": plan.task.name, "set": plan.task.options(), "budget_seconds": plan.budget}
-    fixed |= {"clock": plan.clock}
+    fixed |= {"clock": plan.clock, "tuning_seconds": plan.tuning_seconds, "tuning_seed": plan.tuning_seed}
     if (path / "config.json").is_file():
         folder = RunDir.open(path)
         if folder.config["options"] != clean_json(fixed):
@@ -106,37 +124,52 @@ def _open(plan, path: Path):
     return RunDir.create(f"compare-{plan.task.name}", options=fixed, path=path)
 
 
+def _tune(plan, folder: Path, *, quiet: bool) -> tuple[list[dict], bool]:
+    """What every rival reaches at every stiffness of the sweep."""
+    from farfield.experiments import tuning
+
+    if plan.tuning_seconds == 0.0:
+        return [], True
+    name = lambda job: f"{job[0]}, stiffness {job[1]:g}"  # noqa: E731
+    return _run_jobs(plan, folder, tuning.jobs(plan), tuning.try_one, name, plan.tuning_seconds, quiet=quiet)
+
+
 def _run_all(plan, folder: Path, *, quiet: bool) -> tuple[list[dict], bool]:
     """Results of all runs, in order, until the end or Ctrl-C."""
+    from farfield.experiments import compare
+
+    name = lambda job: f"{job[0]}, {job[1]}, seed {job[2]}"  # noqa: E731
+    return _run_jobs(plan, folder, plan.jobs(), compare.run_one, name, plan.budget, quiet=quiet)
+
+
+def _run_jobs(plan, folder: Path, jobs, run_one, name, budget: float, *, quiet: bool) -> tuple[list[dict], bool]:
     from tqdm import tqdm
 
-    from farfield.tasks import compare
-
     results = []
-    jobs = plan.jobs()
     with tqdm(total=len(jobs), unit="run", file=sys.stderr, disable=quiet, leave=False, dynamic_ncols=True) as bar:
 
         def watch(current, row) -> None:
-            spent = f"{current.spent(plan.clock):.0f} of {plan.budget:g} s"
+            spent = f"{current.spent(plan.clock):.0f} of {budget:g} s"
             bar.set_postfix_str(f"{spent}, loss {row['loss']:.4g}", refresh=False)
             bar.update(0)
 
         for job in jobs:
-            bar.set_description(f"{job[0]}, {job[1]}, seed {job[2]}")
+            bar.set_description(name(job))
             try:
-                result, complete = compare.run_one(plan, folder, job, watch)
+                result, complete = run_one(plan, folder, job, watch)
             except KeyboardInterrupt:  # before its first iteration or after its last
                 return results, False
-            results.append(result)
+            if result:
+                results.append(result)
             if not complete:
                 return results, False
             bar.update()
     return results, True
 
 
-def _write(plan, folder, results: list[dict], complete: bool) -> dict:
+def _write(plan, folder, trials: list[dict], results: list[dict], complete: bool) -> dict:
     """compare.png, then compare.json, each in one piece."""
-    from farfield.tasks import compare
+    from farfield.experiments import compare, tuning
     from farfield.threads import default_threads
 
     figure = folder.file("compare.png")
@@ -146,9 +179,15 @@ def _write(plan, folder, results: list[dict], complete: bool) -> dict:
         "starts": plan.starts,
         "seeds": len(plan.seeds),
         "methods": {
-            name: {"contact": setup.contact, "method": setup.method, "method_set": dict(setup.method_set)}
+            name: {
+                "contact": setup.contact,
+                "method": setup.method,
+                "method_set": dict(setup.method_set),
+                "stiffness": setup.stiffness,
+            }
             for name, setup in plan.entries.items()
         },
+        "tuning": {"stiffnesses": tuning.STIFFNESSES, "trials": trials, "chosen": tuning.best(trials)},
         "complete": complete,
         "threads": default_threads(),
         "cpu": folder.config["cpu"],
@@ -189,6 +228,15 @@ def _print_table(summary: dict, folder: Path) -> None:
         "loss, last over first; time in s; steps of the optimiser.",
         highlight=False,
     )
+    chosen = summary["tuning"]["chosen"]
+    if chosen:
+        tried = ", ".join(f"{value:g}" for value in summary["tuning"]["stiffnesses"])
+        best = ", ".join(f"{entry} {value:g}" for entry, value in chosen.items())
+        console.print(
+            f"stiffness of rivals, the best of {tried} on seed {summary['tuning_seed']} "
+            f"in {summary['tuning_seconds']:g} s each: {best}",
+            highlight=False,
+        )
     console.print(f"figure: {summary['figure']}\nruns and compare.json: {folder}", highlight=False)
 
 

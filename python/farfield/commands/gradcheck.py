@@ -6,14 +6,15 @@ from __future__ import annotations
 import argparse
 import math
 
-from farfield.commands.arguments import add_contact_argument, add_output_arguments, contact_model, positive_float
+from farfield.commands.arguments import add_contact_argument, add_output_arguments, positive_float
+from farfield.contact_models import contact_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="TASK|FILE", help="task (name or .py file), or MJCF or URDF file")
     parser.add_argument("--body", metavar="B", help="free body to move (default: the lightest)")
     parser.add_argument("--key", metavar="NAME", help="keyframe to start from")
-    parser.add_argument("--dt", type=positive_float, metavar="S", help="time step [s] (default: the task's, or 0.01)")
+    parser.add_argument("--dt", type=positive_float, metavar="S", help="time step [s] (default: of the task or file)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the loss and the directions (default: 0)")
     add_contact_argument(parser, default="longrange")
     add_output_arguments(parser)
@@ -24,8 +25,9 @@ def run(args: argparse.Namespace) -> int:
 
     from tqdm import tqdm
 
+    from farfield.experiments.runs import RunDir
     from farfield.gradcheck import gradcheck
-    from farfield.runs import RunDir, dump_json
+    from farfield.output import dump_json
 
     scene = _scene(args)
     options = {"file": args.file, "body": args.body, "contact": args.contact, "dt": scene["dt"]}
@@ -50,7 +52,7 @@ def _scene(args: argparse.Namespace) -> dict:
     """Model, parameters, contact model, start and time step of a task or a file."""
     import farfield as ff
     from farfield.commands.arguments import start_state
-    from farfield.tasks.registry import TASKS, find_task
+    from farfield.experiments.registry import TASKS, find_task
 
     if args.file in TASKS or args.file.endswith(".py"):
         problem = find_task(args.file)().build(args.seed)
@@ -67,7 +69,7 @@ def _scene(args: argparse.Namespace) -> dict:
         "parameters": parameters,
         "contact": contact_model(args.contact),
         "state": start_state(model, args.key)[0],
-        "dt": args.dt or 0.01,
+        "dt": args.dt or model.default_dt,
     }
 
 
@@ -79,7 +81,7 @@ def plot(report, path) -> None:
     import matplotlib.pyplot as plt
 
     from farfield.gradcheck import TOLERANCE
-    from farfield.runs import atomic_path
+    from farfield.output import atomic_path
 
     figure, (errors, sizes) = plt.subplots(1, 2, figsize=(11, 4.2), constrained_layout=True)
     alone = all(math.isnan(case.gap) for case in report.cases)  # nothing to have a gap to
@@ -131,6 +133,8 @@ def summarise(report, folder) -> None:
             str(sum(c.noise_limited for c in cases)),
             str(sum(not c.ok for c in cases)),
         )
+    for quantity, reason in report.unchecked.items():
+        table.add_row(quantity, "0", reason, "", "")
     console = Console(stderr=True, soft_wrap=True)
     console.print(table)
     for text in report.skipped:

@@ -116,7 +116,7 @@ def train(args: argparse.Namespace) -> int:
     """Build, audit and cache the maps of all pairs of the named shapes."""
     from farfield.grains import shape_named
     from farfield.grains.maps import cache_folder, pair_map
-    from farfield.runs import dump_json
+    from farfield.output import dump_json
 
     if not args.shapes:
         raise ValueError("train: no shapes, expected names such as: O U N")
@@ -150,8 +150,9 @@ def train(args: argparse.Namespace) -> int:
 def run_block(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
+    from farfield.experiments.runs import RunDir
     from farfield.grains import blocks
-    from farfield.runs import RunDir, dump_json
+    from farfield.output import dump_json
 
     total = 3 + blocks.BISECTIONS
     with tqdm(total=total, desc=args.task, file=sys.stderr, disable=args.quiet, leave=False) as bar:
@@ -174,8 +175,9 @@ def run_block(args: argparse.Namespace) -> int:
 
 
 def run_scene_task(args: argparse.Namespace) -> int:
+    from farfield.experiments.runs import RunDir
     from farfield.grains.runner import run_scene
-    from farfield.runs import RunDir, dump_json
+    from farfield.output import dump_json
     from farfield.threads import default_threads
 
     module, known = SCENE_TASKS[args.task]
@@ -231,8 +233,9 @@ def run_claims(args: argparse.Namespace) -> int:
     """Published claims about shape over several random starts; runs already in --out are kept."""
     from tqdm import tqdm
 
+    from farfield.experiments.runs import RunDir
     from farfield.grains import claims
-    from farfield.runs import RunDir, dump_json
+    from farfield.output import dump_json
     from farfield.threads import default_threads
 
     names = args.shapes or list(claims.CLAIMS)

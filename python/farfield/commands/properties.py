@@ -19,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
+    from farfield.output import dump_json
     from farfield.properties import MODELS, QUICK, Settings, measure, to_dict
-    from farfield.runs import dump_json
 
     if args.plot:
         from farfield.properties.forces import draw

@@ -7,7 +7,13 @@ import argparse
 import math
 from pathlib import Path
 
-from farfield.commands.arguments import add_method_arguments, add_output_arguments, method_setup, positive_int
+from farfield.commands.arguments import (
+    add_method_arguments,
+    add_output_arguments,
+    method_setup,
+    parse_settings,
+    positive_int,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from farfield.runs import dump_json
-    from farfield.tasks import runner
+    from farfield.experiments import runner
+    from farfield.output import dump_json
 
     settings = parse_settings(args.settings, args.iterations)
     current = _resumed(args, settings) if args.resume else _started(args, settings)
@@ -48,23 +54,10 @@ def run(args: argparse.Namespace) -> int:
     return 0 if result["success"] else 1
 
 
-def parse_settings(texts: list[str], iterations: int | None = None) -> dict[str, str]:
-    """Option -> text of every --set key=value, and of --iterations."""
-    settings = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise ValueError(f"--set {text}: expected key=value")
-        settings[name.strip()] = value.strip()
-    if iterations is not None:
-        settings["iterations"] = str(iterations)
-    return settings
-
-
 def _started(args: argparse.Namespace, settings: dict[str, str]):
-    from farfield.tasks import runner
-    from farfield.tasks.registry import find_task
-    from farfield.tasks.task import with_options
+    from farfield.experiments import runner
+    from farfield.experiments.registry import find_task
+    from farfield.options import with_options
 
     task = with_options(find_task(args.task), settings)
     return runner.start(task, seed=args.seed or 0, out=args.out, **method_setup(args))
@@ -72,10 +65,10 @@ def _started(args: argparse.Namespace, settings: dict[str, str]):
 
 def _resumed(args: argparse.Namespace, settings: dict[str, str]):
     """The run with the options it was started with; options given again have to agree."""
-    from farfield.runs import RunDir
-    from farfield.tasks import runner
-    from farfield.tasks.registry import find_task
-    from farfield.tasks.task import with_options
+    from farfield.experiments import runner
+    from farfield.experiments.registry import find_task
+    from farfield.experiments.runs import RunDir
+    from farfield.options import with_options
 
     kind = find_task(args.task)
     folder = RunDir.open(args.out) if args.out is not None else _latest(kind.name)
@@ -91,11 +84,11 @@ def _resumed(args: argparse.Namespace, settings: dict[str, str]):
     differing += [key for key, value in given.options().items() if value != task.options()[key]]
     if differing:
         raise ValueError(f"{folder.path}: was started with other values of {', '.join(differing)}; resume without them")
-    return runner.resume(task, folder)
+    return runner.resume(task, folder, method=args.method)
 
 
 def _latest(name: str):
-    from farfield.runs import RunDir
+    from farfield.experiments.runs import RunDir
 
     for path in sorted(Path("runs").glob(f"*-{name}*"), reverse=True):
         if (path / "checkpoint.npz").is_file() and (path / "config.json").is_file():

@@ -7,8 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from farfield.commands.arguments import add_method_arguments, method_setup, positive_int
-from farfield.commands.run import parse_settings
+from farfield.commands.arguments import add_method_arguments, method_setup, parse_settings, positive_int
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,10 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from farfield.runs import dump_json, write_text
-    from farfield.tasks import runner
-    from farfield.tasks.registry import find_task
-    from farfield.tasks.task import with_options
+    from farfield.experiments import runner
+    from farfield.experiments.registry import find_task
+    from farfield.options import with_options
+    from farfield.output import dump_json, write_text
 
     task = with_options(find_task(args.task), parse_settings(args.settings, args.iterations))
     folder = Path(args.out if args.out is not None else f"runs/study-{task.name}")
@@ -52,8 +51,8 @@ def run(args: argparse.Namespace) -> int:
 
 def run_once(task, seed: int, setup, folder: Path, *, quiet: bool) -> dict:
     """The result of one seed: read when its run is complete, continued when it is not, else begun."""
-    from farfield.runs import clean_json
-    from farfield.tasks import runner
+    from farfield.experiments import runner
+    from farfield.output import clean_json
 
     current, result = runner.find_or_start(task, seed, setup, folder)
     if result is not None:

@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import dataclasses
 
-    from farfield.tasks.registry import TASKS, find_task
+    from farfield.experiments.registry import TASKS, find_task
 
     if args.task is None:
         width = max(len(name) for name in TASKS)

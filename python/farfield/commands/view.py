@@ -24,14 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from farfield.runs import RunDir
-    from farfield.viewer.recording import FIELD, load_recording
+    from farfield.experiments.runs import TRAJECTORY, RunDir
+    from farfield.viewer.recording import FIELD, OVERLAYS, load_recording
 
     folder = RunDir.open(args.run_dir)
-    file = folder.file("recording.npz")
+    file = folder.file(TRAJECTORY)
     if not file.is_file():
         raise ValueError(f"{file}: no such file; the run has not recorded a motion")
-    recording = load_recording(file)
+    recording = load_recording(file, folder.file(OVERLAYS))
     title = str(folder.config.get("name", folder.path.name))
     for file in (args.html, args.png):
         if file is not None and not Path(file).resolve().parent.is_dir():

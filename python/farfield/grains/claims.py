@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from farfield.experiments.runs import RunDir
 from farfield.grains import column, packing, silo
 from farfield.grains.runner import run_scene
-from farfield.runs import RunDir
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from farfield._core import GrainShape, GrainWall
-from farfield.runs import atomic_path
+from farfield.output import atomic_path
 
 BACKGROUND, HELD, LINE = (250, 251, 253), (150, 156, 168), (110, 116, 130)
 PALETTE = ((66, 118, 184), (222, 132, 62), (84, 160, 104), (196, 84, 92), (136, 108, 180), (150, 116, 92),

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from farfield.experiments.runs import RunDir
 from farfield.grains.scene import Scene
-from farfield.runs import RunDir
 
 CHUNK = 200  # steps between looks at the keyboard
 CHECKPOINT_SECONDS = 20.0

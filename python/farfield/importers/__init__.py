@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from farfield._core import Scene
 from farfield.importers.errors import SceneFileError
+from farfield.importers.report import Note, Report
 
-__all__ = ["Imported", "SceneFileError", "import_file", "load_scene"]
+__all__ = ["Imported", "Note", "SceneFileError", "import_file", "load_scene"]
 
 
 @dataclass
@@ -25,6 +27,7 @@ class Imported:
 
     scene: Scene
     warnings: list[str]
+    notes: list[Note] = field(default_factory=list)  #: the warnings and what was applied beside them, by kind
     options: dict[str, Any] = field(default_factory=dict)  #: "timestep" [s] and "source_path"
 
 
@@ -54,7 +57,6 @@ def import_file(
     """
     from farfield.importers import mjcf, urdf
     from farfield.importers.compiler import compile_file
-    from farfield.importers.report import Report
 
     source = Path(path)
     if not source.is_file():
@@ -75,6 +77,27 @@ def import_file(
     options = {"timestep": float(model.options["values"]["timestep"]), "source_path": str(source)}
     if not options["timestep"] > 0.0:
         raise SceneFileError(f"{source}: option timestep: {options['timestep']:g}, expected > 0 [s]")
+    if model.options["values"]["timestep"] != model.options["defaults"]["timestep"] or _states_timestep(source):
+        scene.dt = options["timestep"]
+        report.applied(f"option timestep: {scene.dt:g} s is the time step of rollouts that name none")
     if not model.name:
         scene.name = source.stem
-    return Imported(scene=scene, warnings=report.warnings, options=options)
+    return Imported(scene=scene, warnings=report.warnings, notes=report.notes, options=options)
+
+
+def _states_timestep(source: Path) -> bool:
+    """Whether the file, or one that it includes, gives a time step itself: the compiled model does not tell it from the default."""
+    waiting, seen = [source], set()
+    while waiting:
+        path = waiting.pop()
+        if path in seen or not path.is_file():
+            continue
+        seen.add(path)
+        try:
+            root = ElementTree.parse(path).getroot()
+        except ElementTree.ParseError:  # more than XML allows, but the compiler took it
+            continue
+        if any(option.get("timestep") is not None for option in root.iter("option")):
+            return True
+        waiting += [source.parent / include.get("file", "") for include in root.iter("include")]
+    return False

@@ -35,7 +35,9 @@ def add_actuators(scene: _core.Scene, model: Compiled, names: dict[str, list[str
         if model["actuator_forcelimited"][actuator]:
             forced.append(name)
         scene.add_actuator(name=name, **fields)
-    report.warn_elements("actuator", clamped, "the control range is recorded, controls are not clamped to it")
+    report.warn_elements(
+        "actuator", clamped, "the control range is recorded, controls are not clamped to it", kind="approximated"
+    )
     report.warn_elements("actuator", forced, "the force range is not applied")
 
 

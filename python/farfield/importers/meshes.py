@@ -95,7 +95,8 @@ def _asset_mesh(model: Compiled, mesh: int, report: Report) -> tuple[np.ndarray,
     if source["path"] is None:
         if source["file"]:
             report.warn(
-                f"mesh '{source['name']}': file '{source['file']}' not found again; its vertices have float32 precision"
+                f"mesh '{source['name']}': file '{source['file']}' not found again; its vertices have float32 precision",
+                kind="approximated",
             )
         return weld(corners)
     soup = _to_asset_frame(read_triangles(Path(source["path"])), source)
@@ -103,13 +104,15 @@ def _asset_mesh(model: Compiled, mesh: int, report: Report) -> tuple[np.ndarray,
     if original is None:
         report.warn(
             f"mesh '{source['name']}': {source['file']} gives other triangles than MuJoCo's reader; "
-            "its vertices have float32 precision"
+            "its vertices have float32 precision",
+            kind="approximated",
         )
         return weld(corners)
     if len(original) > len(corners):
         report.warn(
             f"mesh '{source['name']}': {source['file']} holds several objects; all {len(original)} triangles are "
-            f"imported, while MuJoCo reads the first {len(corners)} (an inferred mass counts only those)"
+            f"imported, while MuJoCo reads the first {len(corners)} (an inferred mass counts only those)",
+            kind="approximated",
         )
     return weld(original)
 

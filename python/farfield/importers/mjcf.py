@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From MuJoCo's compiled model to a Scene.
 
-Body indices are MuJoCo's body ids, and joints keep MuJoCo's order, so that qpos and qvel are our q and v. How each
-field of the compiled model is treated is listed in :data:`farfield.importers.mujoco_compile.TREATMENT`.
+Body indices are MuJoCo's body ids, and joints keep MuJoCo's order, so that qpos and qvel are our q and v (a mocap body adds its
+pose to q, at its place among the bodies). How each field of the compiled model is treated is listed in :data:`farfield.importers.mujoco_compile.TREATMENT`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ JOINTS = {
     "slide": _core.JointType.Slide,
     "hinge": _core.JointType.Hinge,
 }
+#: Coordinates and degrees of freedom.
+COORDINATES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}
 #: Numbers of sizes that mean something, per geom type.
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 
@@ -193,12 +195,31 @@ def _add_contact_pairs(scene, model: Compiled, names: dict[str, list[str]], repo
         scene.include(int(bodies[a]), int(bodies[b]))
         report.warn(
             f"pair '{names['pair'][pair]}': its bodies '{names['body'][bodies[a]]}' and '{names['body'][bodies[b]]}' "
-            "may touch with all their shapes; the pair's own friction, dimension, margin and solver are not used"
+            "may touch with all their shapes; the pair's own friction, dimension, margin and solver are not used",
+            kind="approximated",
         )
 
 
 def _add_keyframes(scene, model: Compiled, names: dict[str, list[str]]) -> None:
     for key, name in enumerate(names["keyframe"]):
-        scene.add_keyframe(
-            name=name, q=model["key_qpos"][key], v=model["key_qvel"][key], control=model["key_ctrl"][key]
-        )
+        poses = np.hstack([model["key_mpos"][key].reshape(-1, 3), model["key_mquat"][key].reshape(-1, 4)])
+        q, v = _coordinates(model, model["key_qpos"][key], model["key_qvel"][key], poses)
+        scene.add_keyframe(name=name, q=q, v=v, control=model["key_ctrl"][key])
+
+
+def _coordinates(model: Compiled, qpos, qvel, mocap_poses) -> tuple[np.ndarray, np.ndarray]:
+    """Our q and v: MuJoCo's, with the pose of each mocap body, at rest, where its body stands among the others."""
+    q, v = [np.zeros(0)], [np.zeros(0)]
+    for body, mocap in enumerate(model["body_mocapid"]):
+        if mocap >= 0:
+            pose = np.array(mocap_poses[mocap])
+            pose[3:] /= np.linalg.norm(pose[3:])
+            q.append(pose)
+            v.append(np.zeros(6))
+            continue
+        first = int(model["body_jntadr"][body])
+        for joint in range(first, first + int(model["body_jntnum"][body])):
+            num_q, num_dofs = COORDINATES[model.enum("mjtJoint", model["jnt_type"][joint])]
+            q.append(qpos[model["jnt_qposadr"][joint] :][:num_q])
+            v.append(qvel[model["jnt_dofadr"][joint] :][:num_dofs])
+    return np.concatenate(q), np.concatenate(v)

@@ -53,7 +53,7 @@ TREATMENT = [
     ("actuator_actadr actuator_actnum actuator_actearly actuator_actrange actuator_dynprm actuator_cranklength "
      "actuator_ctrlspec actuator_historyadr", "derived"),  # meaningful only for actuators that are refused
     ("actuator_acc0 actuator_length0 actuator_lengthrange actuator_ctrladr actuator_outadr actuator_outnum", "derived"),
-    ("key_qpos key_qvel key_ctrl", "used"), ("key_time key_act key_mpos key_mquat", "warned"),
+    ("key_qpos key_qvel key_ctrl key_mpos key_mquat", "used"), ("key_time key_act", "warned"),
     ("tendon_stiffness tendon_damping tendon_frictionloss tendon_limited tendon_armature tendon_*", "warned"),
     ("ten_J_* wrap_*", "derived"),
     ("flex*", "refused"), ("plugin*", "refused"),

@@ -57,7 +57,7 @@ def check(model: Compiled, names: dict[str, list[str]], report: Report) -> None:
     """Everything but actuators, equalities and geom types, which are judged where they are converted."""
     _refused(model, names, report)
     for note in model.notes:
-        report.warn(note)
+        report.warn(note, kind="approximated")
     for field, default, kind, text in WARNED:
         if field in model.arrays:
             relevant = _relevant(model, field)
@@ -115,16 +115,19 @@ def _geoms(model: Compiled, names: dict[str, list[str]], report: Report) -> None
     kinds = [model.enum("mjtGeom", kind) for kind in model["geom_type"]]
     condim = model["geom_condim"]
     geoms = names["geom"]
-    report.warn_elements("geom", [geoms[k] for k in np.flatnonzero(condim == 1)], "condim 1: imported with friction 0")
+    flat = [geoms[k] for k in np.flatnonzero(condim == 1)]
+    report.warn_elements("geom", flat, "condim 1: imported with friction 0", kind="approximated")
     report.warn_elements(
         "geom",
         [geoms[k] for k in np.flatnonzero(condim > 3)],
         "condim above 3: torsional and rolling friction are not applied",
     )
     finite = [geoms[k] for k, kind in enumerate(kinds) if kind == "plane" and np.any(model["geom_size"][k][:2] > 0.0)]
-    report.warn_elements("geom", finite, "the plane is infinite (as in MuJoCo, where its size is only drawn)")
+    report.warn_elements(
+        "geom", finite, "the plane is infinite (as in MuJoCo, where its size is only drawn)", kind="approximated"
+    )
     fields = [geoms[k] for k, kind in enumerate(kinds) if kind == "hfield"]
-    report.warn_elements("geom", fields, "the height field is imported as a closed triangle mesh")
+    report.warn_elements("geom", fields, "the height field is imported as a closed triangle mesh", kind="approximated")
     report.warn_elements(
         "geom", _differing(model["geom_fluid"], 0.0, geoms), "forces of a surrounding fluid are not applied"
     )
@@ -143,16 +146,6 @@ def _tendons(model: Compiled, names: dict[str, list[str]], report: Report) -> No
 
 def _keyframes(model: Compiled, names: dict[str, list[str]], report: Report) -> None:
     report.warn_elements("keyframe", _differing(model["key_time"], 0.0, names["keyframe"]), "its time is not used")
-    mocap = np.argsort(np.where(model["body_mocapid"] < 0, np.iinfo(int).max, model["body_mocapid"]))
-    mocap = mocap[: int(np.sum(model["body_mocapid"] >= 0))]
-    if len(mocap) and len(names["keyframe"]):
-        rest = np.concatenate([model["body_pos"][mocap], model["body_quat"][mocap]], axis=1)
-        count = len(names["keyframe"])
-        keyed = np.concatenate(
-            [model["key_mpos"].reshape(count, -1, 3), model["key_mquat"].reshape(count, -1, 4)], axis=2
-        )
-        moved = [names["keyframe"][k] for k in range(count) if not np.allclose(keyed[k], rest)]
-        report.warn_elements("keyframe", moved, "its mocap poses are not used")
 
 
 def _options(model: Compiled, report: Report) -> None:
@@ -169,4 +162,6 @@ def _options(model: Compiled, report: Report) -> None:
         report.warn(f"option flag {', '.join(other)}: not used")
     applied = sorted(disabled & HANDLED_FLAGS)
     if applied:
-        report.warn(f"option flag {', '.join(applied)}: disabled in the file, and so left out of the scene")
+        report.warn(
+            f"option flag {', '.join(applied)}: disabled in the file, and so left out of the scene", kind="applied"
+        )

@@ -179,7 +179,8 @@ def _warn_without_mass(robot: ElementTree.Element, report: Report) -> None:
         for link in robot.iterfind("link")
         if link.find("inertial") is None and link.find("collision") is not None
     ]
-    report.warn_elements("link", inferred, "no <inertial>: mass inferred from its collision geometry at 1000 kg/m^3")
+    text = "no <inertial>: mass inferred from its collision geometry at 1000 kg/m^3"
+    report.warn_elements("link", inferred, text, kind="approximated")
 
 
 def _set_compiler(robot: ElementTree.Element) -> None:

@@ -11,7 +11,6 @@ below friction by the spacing, so the rack stays where it is.
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -19,18 +18,18 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.gauss_newton import GaussNewtonOptions
-from farfield.tasks.losses import ReachLoss
-from farfield.tasks.multistart import Attempts, Multistart, Polished, Round, ring
-from farfield.tasks.optimizers import Adam
-from farfield.tasks.parameterizations import InitialState
-from farfield.tasks.projections import Disc, Outside, Sequential
-from farfield.tasks.starts import Started
-from farfield.tasks.task import Problem, Task, option
-from farfield.viewer.recording import Marker
+from farfield.marker import Marker
+from farfield.optimize.gauss_newton import GaussNewtonOptions
+from farfield.optimize.losses import ReachLoss
+from farfield.optimize.multistart import Attempts, Multistart, Polished, Round, ring
+from farfield.optimize.optimizers import Adam
+from farfield.optimize.parameterizations import InitialState
+from farfield.optimize.projections import Disc, Outside, Sequential
+from farfield.optimize.starts import Started
+from farfield.options import option
+from farfield.tasks.balls import RADIUS, ball_mesh, rack_places
+from farfield.tasks.task import Problem, Task
 
-RADIUS = 0.1  # of a ball [m]
-ROWS = 5  # of the rack: 15 balls
 MASS = 0.17  # [kg]
 REST_GAP = 1.5e-3  # between a resting ball and the ground, where repulsion carries it [m]
 FREQUENCY = {32: 2, 128: 4, 392: 7}  # triangles -> parts into which an edge of the octahedron is cut
@@ -141,7 +140,7 @@ class Billiards(Task):
             rounds,
             projection=table.projection(),
         )
-        if not hasattr(objective, "jacobian"):
+        if not objective.capabilities.jacobian:
             return search
         options = GaussNewtonOptions(
             iterations=self.polish, trust=0.5, smallest_trust=5e-3, scale=np.array([0.3, 0.3, 1.0, 1.0])
@@ -189,8 +188,7 @@ class Table:
         shot = InitialState(self.model, self.state, self.controls, positions=self.cue, velocities=self.cue)
         contact = ff.LongRange()
         for _ in range(100):
-            start = shot.decode(self.random_shot(generator))
-            state = ff.State(q=start["q0"], v=start["v0"])
+            state = shot.decode(self.random_shot(generator)).state
             trajectory = ff.rollout(
                 self.model, self.parameters, state, self.controls, dt=self.task.dt, contact=contact, tolerance=1e-6
             )
@@ -203,12 +201,6 @@ class Table:
                 balls = [int(ball) for ball in generator.choice(far, count, replace=False)]
                 return balls, places[-1, np.array(balls) - 1]
         raise ValueError(f"billiards: no shot of 100 moved {count} balls by {MOVED} m; try less friction")
-
-
-def rack_places(spacing: float) -> np.ndarray:
-    """A triangle of five rows that points against x, shape (15, 2) [m]."""
-    rows = [(row, seat - 0.5 * row) for row in range(ROWS) for seat in range(row + 1)]
-    return spacing * np.array([(0.5 * math.sqrt(3.0) * row, seat) for row, seat in rows])
 
 
 def rack_circle(spacing: float) -> tuple[np.ndarray, float]:
@@ -234,31 +226,3 @@ def scene(task: Billiards, targets: list[str] | None = None) -> ff.Scene:
         made.add_joint(name, name=name, type="Free")
         made.add_shape(name, name=name, type="Mesh", mesh=0, friction=0.0, color=COLORS[kind])
     return made
-
-
-def ball_mesh(radius: float, frequency: int) -> ff.TriangleMesh:
-    """An octahedron with every edge cut into ``frequency`` parts, all corners on the sphere: 8 frequency^2 triangles.
-
-    Turned so that it stands on the middle triangle of a side (which exists unless frequency is a multiple of 3).
-    """
-    corners: dict[tuple[int, int, int], int] = {}
-    triangles = []
-
-    def corner(grid: tuple[int, int, int]) -> int:
-        return corners.setdefault(grid, len(corners))
-
-    upward, downward = ((1, 0, 0), (0, 1, 0), (0, 0, 1)), ((0, 1, 1), (1, 0, 1), (1, 1, 0))
-    for signs in itertools.product((1, -1), repeat=3):
-        for shape, rest in ((upward, frequency - 1), (downward, frequency - 2)):
-            for i, j in itertools.product(range(rest + 1), repeat=2):
-                if i + j > rest:
-                    continue
-                base = np.array([i, j, rest - i - j])
-                points = [corner(tuple(np.array(signs) * (base + np.array(offset)))) for offset in shape]
-                triangles.append(points if math.prod(signs) > 0 else points[::-1])
-    grid = np.array(list(corners), dtype=float)
-    down = -np.ones(3) / math.sqrt(3.0)
-    side = np.array([1.0, -1.0, 0.0]) / math.sqrt(2.0)
-    axes = np.array([side, np.cross(-down, side), -down])  # rows: the new x, y and z
-    vertices = radius * (grid / np.linalg.norm(grid, axis=1, keepdims=True)) @ axes.T
-    return ff.TriangleMesh(name="ball", vertices=vertices, triangles=np.array(triangles, dtype=np.int32))

@@ -9,17 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.focus import Neighbourhood
-from farfield.tasks.horizon import RecedingHorizon
-from farfield.tasks.losses import ReachLoss
-from farfield.tasks.optimizers import Adam
-from farfield.tasks.parameterizations import DirectTargets
-from farfield.tasks.projections import Approach, Box, Leash, Outside, Sequential
+from farfield.marker import Marker
+from farfield.optimize.focus import Neighbourhood
+from farfield.optimize.horizon import RecedingHorizon
+from farfield.optimize.losses import ReachLoss
+from farfield.optimize.optimizers import Adam
+from farfield.optimize.parameterizations import DirectTargets
+from farfield.optimize.projections import Approach, Box, Leash, Outside, Sequential
+from farfield.optimize.schedule import ActiveObject, AllObjects
+from farfield.optimize.starts import KNOTS, curve
+from farfield.options import option
 from farfield.tasks.rod import add_rod
-from farfield.tasks.schedule import ActiveObject, AllObjects
-from farfield.tasks.starts import KNOTS, curve
-from farfield.tasks.task import Problem, Task, option
-from farfield.viewer.recording import Marker
+from farfield.tasks.task import Problem, Task
 
 BOX = 12  # triangles of a box
 ROD_HALF = (0.03, 0.08, 0.03)  # short: it has to pass between objects [m]

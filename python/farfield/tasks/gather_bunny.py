@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 
 import farfield as ff
-from farfield.tasks.billiards import ball_mesh
+from farfield.marker import Marker
+from farfield.options import option
+from farfield.tasks.balls import ball_mesh
 from farfield.tasks.clutter import Clutter, rod_scene, scatter
 from farfield.tasks.cube import REST_GAP
-from farfield.tasks.task import Problem, option
-from farfield.viewer.recording import Marker
+from farfield.tasks.task import Problem
 
 SIZE = 0.12  # longest side of an object [m]
 MASS = 0.1  # [kg]

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 
 import farfield as ff
+from farfield.marker import Marker
+from farfield.optimize.horizon import RecedingHorizon
+from farfield.optimize.losses import ReachLoss
+from farfield.optimize.optimizers import Adam
+from farfield.optimize.parameterizations import DirectTargets
+from farfield.optimize.projections import Box, Disc, Sequential
+from farfield.optimize.starts import KNOTS, curve
+from farfield.options import option
 from farfield.tasks.cube import add_cube
-from farfield.tasks.horizon import RecedingHorizon
-from farfield.tasks.losses import ReachLoss
-from farfield.tasks.optimizers import Adam
-from farfield.tasks.parameterizations import DirectTargets
-from farfield.tasks.projections import Box, Disc, Sequential
 from farfield.tasks.rod import add_rod
-from farfield.tasks.starts import KNOTS, curve
-from farfield.tasks.task import Problem, Task, option
-from farfield.viewer.recording import Marker
+from farfield.tasks.task import Problem, Task
 
 BOX_SIDE = 0.4  # [m]
 ROD_HEIGHT = 0.2  # [m]

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from farfield.marker import Marker
+from farfield.options import option
 from farfield.tasks.clutter import Clutter, rod_scene, scatter
 from farfield.tasks.cube import add_cube
-from farfield.tasks.task import Problem, option
-from farfield.viewer.recording import Marker
+from farfield.tasks.task import Problem
 
 SIDE = 0.1  # [m]
 HEIGHT = 0.06  # of the rod [m]

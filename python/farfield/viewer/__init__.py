@@ -5,6 +5,15 @@ Everything here works on a `Recording`, plain arrays that know nothing of the en
 (`farfield.viewer.replay` and so on), so that importing this package stays cheap.
 """
 
-from farfield.viewer.recording import Drawable, HalfSpace, Marker, Recording, load_recording, record, save_recording
+from farfield.marker import Marker
+from farfield.viewer.recording import (
+    Drawable,
+    HalfSpace,
+    Recording,
+    load_overlays,
+    load_recording,
+    record,
+    save_overlays,
+)
 
-__all__ = ["Drawable", "HalfSpace", "Marker", "Recording", "load_recording", "record", "save_recording"]
+__all__ = ["Drawable", "HalfSpace", "Marker", "Recording", "load_overlays", "load_recording", "record", "save_overlays"]

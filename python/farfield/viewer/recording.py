@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A motion as plain arrays: what the replay, the server and the still pictures draw."""
+"""A motion ready to be drawn by the replay, the server and the still pictures: plain arrays, made of a trajectory and what is drawn over it."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from farfield.runs import atomic_path
+from farfield.files import load_trajectory
+from farfield.marker import Marker
+from farfield.output import atomic_path
 
-FORMAT = 1
+FORMAT = 2
+OVERLAYS = "overlays.npz"  # of a run directory
 FORCES, FIELD = "contact forces", "long-range force field"  # names of arrows that runs of tasks record
 DEFAULT_GREYS = ((0.7, 0.7, 0.7), (0.5, 0.5, 0.5))  # what our scenes and MJCF give when no colour was chosen
 PALETTE = (
@@ -46,24 +51,6 @@ class HalfSpace:
     body: int
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
     offset: float = 0.0
-
-
-@dataclass(frozen=True)
-class Marker:
-    """A see-through ball, or a flat horizontal disc, in the world, for instance a target: position and radius [m]."""
-
-    name: str
-    position: tuple[float, float, float]
-    radius: float = 0.05
-    rgba: tuple[float, float, float, float] = (0.85, 0.2, 0.3, 0.5)
-    flat: bool = False
-
-    def surface(self) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices [m] and triangles of the disc around its own centre."""
-        angle = np.linspace(0.0, 2.0 * np.pi, 64, endpoint=False)
-        rim = self.radius * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(64)])
-        first = np.arange(64)
-        return np.vstack([rim, np.zeros(3)]), np.column_stack([first, (first + 1) % 64, np.full(64, 64)])
 
 
 @dataclass(frozen=True)
@@ -178,12 +165,9 @@ def record(model, poses, *, dt: float, **extras) -> Recording:
     )
 
 
-def save_recording(path: Path, recording: Recording) -> None:
-    """Write a recording as a data-only .npz, under a temporary name that is renamed when complete."""
-    arrays = {"poses": recording.poses}
-    for index, drawable in enumerate(recording.drawables):
-        arrays[f"vertices_{index}"] = np.asarray(drawable.vertices, dtype=float)
-        arrays[f"triangles_{index}"] = np.asarray(drawable.triangles, dtype=np.int32)
+def save_overlays(path: Path, recording: Recording) -> None:
+    """Write what a recording has besides the motion (arrows, trails, markers) as a data-only .npz, complete or not at all."""
+    arrays = {}
     for index, frames in enumerate(recording.arrows.values()):
         frames = [np.asarray(points, dtype=float).reshape(-1, 2, 3) for points in frames]
         arrays[f"arrow_counts_{index}"] = np.array([len(points) for points in frames])
@@ -192,62 +176,44 @@ def save_recording(path: Path, recording: Recording) -> None:
         arrays[f"trail_{index}"] = np.asarray(points, dtype=float)
     header = {
         "format": FORMAT,
-        "dt": recording.dt,
-        "names": list(recording.names),
-        "drawables": [{"body": item.body, "rgba": list(item.rgba)} for item in recording.drawables],
-        "half_spaces": [
-            {"body": item.body, "normal": list(item.normal), "offset": item.offset} for item in recording.half_spaces
-        ],
         "arrows": list(recording.arrows),
         "trails": list(recording.trails),
-        "markers": [
-            {
-                "name": item.name,
-                "position": list(item.position),
-                "radius": item.radius,
-                "rgba": list(item.rgba),
-                "flat": item.flat,
-            }
-            for item in recording.markers
-        ],
+        "markers": [dataclasses.asdict(marker) for marker in recording.markers],
     }
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with atomic_path(Path(path)) as temporary, temporary.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
 
 
-def load_recording(path: Path) -> Recording:
-    """Read what `save_recording` wrote; a foreign or truncated file is a ValueError that names it."""
+def load_overlays(path: Path) -> dict[str, Any]:
+    """Read what `save_overlays` wrote, as extras of `record`; a foreign or truncated file is a ValueError that names it."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             header = json.loads(arrays["header"].tobytes())
             if header["format"] != FORMAT:
                 raise ValueError(f"format {header['format']}, expected {FORMAT}")
-            return _from_arrays(header, arrays)
-    except FileNotFoundError:
-        raise
+            return _overlays(header, arrays)
     except Exception as error:  # zipfile, zlib, numpy and json each have their own errors for damaged files
-        raise ValueError(f"{path}: not a readable recording ({error})") from error
+        raise ValueError(f"{path}: not readable overlays ({error})") from error
 
 
-def _from_arrays(header: dict, arrays: Mapping[str, np.ndarray]) -> Recording:
+def _overlays(header: dict, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     def arrows(index: int) -> list[np.ndarray]:
         ends = np.cumsum(arrays[f"arrow_counts_{index}"])
         return np.split(arrays[f"arrow_points_{index}"], ends[:-1])
 
-    return Recording(
-        dt=header["dt"],
-        poses=arrays["poses"],
-        names=header["names"],
-        drawables=[
-            Drawable(item["body"], arrays[f"vertices_{index}"], arrays[f"triangles_{index}"], tuple(item["rgba"]))
-            for index, item in enumerate(header["drawables"])
-        ],
-        half_spaces=[HalfSpace(item["body"], tuple(item["normal"]), item["offset"]) for item in header["half_spaces"]],
-        arrows={name: arrows(index) for index, name in enumerate(header["arrows"])},
-        trails={name: arrays[f"trail_{index}"] for index, name in enumerate(header["trails"])},
-        markers=[
-            Marker(item["name"], tuple(item["position"]), item["radius"], tuple(item["rgba"]), item.get("flat", False))
+    return {
+        "arrows": {name: arrows(index) for index, name in enumerate(header["arrows"])},
+        "trails": {name: arrays[f"trail_{index}"] for index, name in enumerate(header["trails"])},
+        "markers": [
+            Marker(item["name"], tuple(item["position"]), item["radius"], tuple(item["rgba"]), item["flat"])
             for item in header["markers"]
         ],
-    )
+    }
+
+
+def load_recording(trajectory: Path, overlays: Path) -> Recording:
+    """The recording of a trajectory's file, with overlays where that file exists."""
+    motion = load_trajectory(trajectory)
+    extras = load_overlays(overlays) if Path(overlays).is_file() else {}
+    return record(motion.model, motion.poses(), dt=motion.dt, **extras)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from farfield.runs import write_text
+from farfield.output import write_text
 from farfield.viewer.recording import Recording
 
 MAX_RATE = 60.0  # frames per second of playback

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from farfield.runs import atomic_path
+from farfield.output import atomic_path
 from farfield.viewer.camera import (
     Camera,
     fit_camera,

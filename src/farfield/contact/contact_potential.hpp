@@ -2,24 +2,31 @@
 #pragma once
 /// @file  The door between contact models and everything else. Contact speaks in rigid bodies, never in joints.
 ///
+/// A model is built once. A step begins at the previous poses and owns what is lagged there; everything else is asked of the step:
+///     ContactStep& step = model.begin_step(previous, dt, parameters, memory);
+///     step.energy(poses), step.linearize(poses, out) at any trial poses; then, going backward, step.vjp(directions, out)
 /// E(poses; previous poses) is the contact and friction energy of one time step [J]. Derivatives are taken in the chart
 /// of each body, x -> p + v + exp(w)(x - p) with p the body origin and (v, w) in world axes (math/pose.hpp).
-/// A step is: begin_step(previous) once, then energy / derivatives at trial poses, then, going backward, vjp.
 #include <Eigen/Dense>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "farfield/base/thread_pool.hpp"
 #include "farfield/math/pose.hpp"
 #include "farfield/model/collision_geometry.hpp"
 #include "farfield/model/parameters.hpp"
 
 namespace farfield::contact {
 
-/// Warm starts and lagged friction data. Belongs to one rollout, starts cold, is saved in checkpoints.
+using Twists = std::vector<Vector6d>;  ///< per body: (v, w)
+
+/// Warm starts, the step under way, and scratch space. Belongs to one rollout, starts cold, must not outlive its model.
 class ContactMemory {
  public:
     virtual ~ContactMemory() = default;
+    /// The warm starts.
     [[nodiscard]] virtual std::vector<double> save() const = 0;
     virtual void restore(const std::vector<double>& values) = 0;  ///< throws on a foreign size
 };
@@ -31,7 +38,7 @@ struct PairBlock {
     double gap = std::numeric_limits<double>::infinity();  ///< certified lower bound of the distance [m]
 };
 
-struct ContactDerivatives {
+struct ContactLinearization {
     double energy = 0.0;
     double friction_energy = 0.0;   ///< the part of `energy` that is friction
     std::vector<Vector6d> wrench;   ///< per body: dE/d(v, w)
@@ -47,26 +54,39 @@ struct ContactGradient {
     Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> hull_vertices;
 };
 
+/// What a step will be asked for.
+enum class StepMode {
+    Frictionless,  ///< nothing is lagged: the potential alone, as if nothing had moved
+    Forward,       ///< energy and linearize
+    Backward,      ///< vjp as well: keeps what adjoints of the previous poses need
+};
+
+/// The contact of one time step, lagged at its start. It lives in the memory of a rollout, where the next begin_step replaces it.
+class ContactStep {
+ public:
+    /// +infinity when any two bodies touch or cross.
+    [[nodiscard]] virtual double energy(const Poses& poses) = 0;
+
+    /// Exact derivatives. Reuses the storage of `out`. Energy is +infinity (and the rest unspecified) when bodies touch.
+    virtual void linearize(const Poses& poses, ContactLinearization& out) = 0;
+
+    /// At the poses last linearised, for any number of directions, one result each.
+    virtual void vjp(std::span<const Twists> directions, std::span<ContactGradient> out) = 0;
+
+ protected:
+    ~ContactStep() = default;
+};
+
 class ContactPotential {
  public:
     virtual ~ContactPotential() = default;
 
-    [[nodiscard]] virtual std::unique_ptr<ContactMemory> make_memory() const = 0;
+    /// `pool`: shares out body pairs, with the same bits for any number of threads; null: one thread.
+    [[nodiscard]] virtual std::unique_ptr<ContactMemory> make_memory(ThreadPool* pool = nullptr) const = 0;
 
-    /// Fixes the lagged friction quantities of a step of length `dt` [s] that starts at `previous`.
-    virtual void begin_step(const Poses& previous, double dt, const Parameters& parameters,
-                            ContactMemory& memory) const = 0;
-
-    /// +infinity when any two bodies touch or cross.
-    [[nodiscard]] virtual double energy(const Poses& poses, const Parameters& parameters,
-                                        ContactMemory& memory) const = 0;
-
-    /// Exact derivatives. Reuses the storage of `out`. Energy is +infinity (and the rest unspecified) when bodies touch.
-    virtual void derivatives(const Poses& poses, const Parameters& parameters, ContactMemory& memory,
-                             ContactDerivatives& out) const = 0;
-
-    virtual void vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters,
-                     ContactMemory& memory, const std::vector<Vector6d>& twists, ContactGradient& out) const = 0;
+    /// Begins a step of length `dt` [s] at `previous`, where bodies that rub must not touch. Nothing given is referred to afterwards.
+    virtual ContactStep& begin_step(const Poses& previous, double dt, const Parameters& parameters,
+                                    ContactMemory& memory, StepMode mode = StepMode::Forward) const = 0;
 
     /// What must not meet, and therefore what a collision filter has to certify. Null: the surfaces of the model the potential was built
     /// for. The same pointer for the same shapes.

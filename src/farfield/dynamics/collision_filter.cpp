@@ -61,6 +61,22 @@ void validate(const FilterOptions& options) {
 
 void FilterMemory::forget() { std::fill(cached_.begin(), cached_.end(), Cached{}); }
 
+std::vector<double> FilterMemory::save() const {
+    std::vector<double> values;
+    for (const Cached& one : cached_) {
+        values.insert(values.end(), one.direction.begin(), one.direction.end());
+        values.push_back(one.seen_from_b ? 1.0 : 0.0);
+    }
+    return values;
+}
+
+void FilterMemory::restore(const std::vector<double>& values) {
+    if (values.size() % 4 != 0) fail("filter memory: ", values.size(), " numbers, expected four per pair");
+    cached_.resize(values.size() / 4);
+    for (std::size_t k = 0; k < cached_.size(); ++k)
+        cached_[k] = {Vector3d(values[4 * k], values[4 * k + 1], values[4 * k + 2]), values[4 * k + 3] != 0.0};
+}
+
 CollisionFilter::CollisionFilter(const Model& model, const FilterOptions& options)
     : CollisionFilter(model, nullptr, options) {}
 

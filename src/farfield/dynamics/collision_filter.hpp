@@ -23,6 +23,8 @@ void validate(const FilterOptions& options);
 class FilterMemory {
  public:
     void forget();  ///< back to cold
+    [[nodiscard]] std::vector<double> save() const;
+    void restore(const std::vector<double>& values);  ///< throws unless save() made them
 
  private:
     friend class CollisionFilter;

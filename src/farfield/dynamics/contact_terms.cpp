@@ -38,10 +38,10 @@ void set_paths(const Model& model, const Kinematics& kinematics, ContactScratch&
 }
 
 /// Adds J_a^T B J_b, each unordered pair of degrees of freedom into the lower triangle once per occurrence.
-template <class Block>
-void add_product(const ContactScratch& s, std::size_t a, std::size_t b, const Block& block, Eigen::MatrixXd& hessian) {
+template <class Matrix>
+void add_product(const ContactScratch& s, std::size_t a, std::size_t b, const Matrix& B, BlockMatrix::Block hessian) {
     for (std::size_t c = 0; c < s.path[b].size(); ++c) {
-        const Vector6d column = block * s.jacobian[b].col(static_cast<Eigen::Index>(c));
+        const Vector6d column = B * s.jacobian[b].col(static_cast<Eigen::Index>(c));
         const int k = s.path[b][c];
         for (std::size_t r = 0; r < s.path[a].size(); ++r) {
             const int j = s.path[a][r];
@@ -58,7 +58,7 @@ void add_product(const ContactScratch& s, std::size_t a, std::size_t b, const Bl
 }
 
 void add_geometric(const Model& model, const ContactScratch& s, std::size_t body, const Vector6d& wrench,
-                   Eigen::MatrixXd& hessian) {
+                   BlockMatrix::Block hessian) {
     const Vector3d force = wrench.head<3>(), torque = wrench.tail<3>();
     const auto& path = s.path[body];
     for (std::size_t c = 0; c < path.size(); ++c) {
@@ -116,30 +116,33 @@ void project_block(contact::PairBlock& pair) {
 }  // namespace
 
 void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
-                             const contact::ContactDerivatives& contact, ContactScratch& s, Eigen::VectorXd& gradient,
-                             Eigen::MatrixXd& hessian) {
+                             const contact::ContactLinearization& contact, ContactScratch& s, Eigen::VectorXd& gradient,
+                             BlockMatrix& hessian) {
     set_paths(model, kinematics, s);
     add_pull_back(model, kinematics, contact.wrench, s.subtree, gradient);
+    const auto block = [&](std::size_t a, std::size_t b) {
+        return hessian.block(model.bodies()[a].root, model.bodies()[b].root);
+    };
     s.diagonal.assign(static_cast<std::size_t>(model.num_bodies()), Matrix6d::Zero());
     for (const contact::PairBlock& pair : contact.blocks) {
         const auto a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
         s.diagonal[a] += pair.hessian.topLeftCorner<6, 6>();
         s.diagonal[b] += pair.hessian.bottomRightCorner<6, 6>();
         if (!s.path[a].empty() && !s.path[b].empty())
-            add_product(s, a, b, pair.hessian.topRightCorner<6, 6>(), hessian);
+            add_product(s, a, b, pair.hessian.topRightCorner<6, 6>(), block(a, b));
     }
     for (std::size_t i = 1; i < s.path.size(); ++i) {
         if (s.path[i].empty()) continue;
-        add_product(s, i, i, s.diagonal[i], hessian);
-        add_geometric(model, s, i, contact.wrench[i], hessian);
+        add_product(s, i, i, s.diagonal[i], block(i, i));
+        add_geometric(model, s, i, contact.wrench[i], block(i, i));
     }
 }
 
-void project_blocks(contact::ContactDerivatives& contact) {
+void project_blocks(contact::ContactLinearization& contact) {
     for (contact::PairBlock& pair : contact.blocks) project_block(pair);
 }
 
-void apply_blocks(const contact::ContactDerivatives& contact, const std::vector<Vector6d>& twists,
+void apply_blocks(const contact::ContactLinearization& contact, const std::vector<Vector6d>& twists,
                   std::vector<Vector6d>& out) {
     out.assign(twists.size(), Vector6d::Zero());
     for (const contact::PairBlock& pair : contact.blocks) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "farfield/contact/contact_potential.hpp"
+#include "farfield/math/block_matrix.hpp"
 #include "farfield/model/kinematics.hpp"
 
 namespace farfield {
@@ -22,14 +23,14 @@ struct ContactScratch {
 
 /// Adds gradient and lower triangle of the Hessian.
 void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
-                             const contact::ContactDerivatives& contact, ContactScratch& scratch,
-                             Eigen::VectorXd& gradient, Eigen::MatrixXd& hessian);
+                             const contact::ContactLinearization& contact, ContactScratch& scratch,
+                             Eigen::VectorXd& gradient, BlockMatrix& hessian);
 
 /// Replaces every block by its nearest positive semi-definite matrix (negative eigenvalues to zero).
-void project_blocks(contact::ContactDerivatives& contact);
+void project_blocks(contact::ContactLinearization& contact);
 
 /// Second derivative of the contact energy along the body twists: H xi, one 6-vector per body.
-void apply_blocks(const contact::ContactDerivatives& contact, const std::vector<Vector6d>& twists,
+void apply_blocks(const contact::ContactLinearization& contact, const std::vector<Vector6d>& twists,
                   std::vector<Vector6d>& out);
 
 }  // namespace farfield

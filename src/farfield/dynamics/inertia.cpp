@@ -104,16 +104,26 @@ void set_twists(const Model& model, const InertiaTarget& target, const Kinematic
     }
 }
 
-/// Gradient and Hessian entries of the degrees of freedom of body i, whose subtree sums are complete.
-void add_entries(const Model& model, std::size_t i, const InertiaScratch& s, Eigen::VectorXd& gradient,
-                 Eigen::MatrixXd& hessian) {
+/// Gradient entries of the degrees of freedom of body i, whose subtree sums are complete.
+void add_gradient(const Model& model, std::size_t i, const InertiaScratch& s, Eigen::VectorXd& gradient) {
     const ModelBody& body = model.bodies()[i];
     const Matrix3d W33 = s.W[i].leftCols<3>();
     const Vector3d W4 = s.W[i].col(3), torque = axial(W33);
-    const Matrix3d angular = (s.M33[i].trace() - W33.trace()) * Matrix3d::Identity() - s.M33[i] + W33.transpose();
     for (int k = body.first_dof; k < body.first_dof + body.num_dofs; ++k) {
         const auto dof = static_cast<std::size_t>(k);
         gradient[k] += s.a[dof].dot(torque) + s.v[dof].dot(W4);
+    }
+}
+
+/// The same of the Hessian.
+void add_hessian(const Model& model, std::size_t i, const InertiaScratch& s, BlockMatrix& hessian) {
+    const ModelBody& body = model.bodies()[i];
+    const BlockMatrix::Block block = hessian.block(body.root, body.root);
+    const Matrix3d W33 = s.W[i].leftCols<3>();
+    const Vector3d W4 = s.W[i].col(3);
+    const Matrix3d angular = (s.M33[i].trace() - W33.trace()) * Matrix3d::Identity() - s.M33[i] + W33.transpose();
+    for (int k = body.first_dof; k < body.first_dof + body.num_dofs; ++k) {
+        const auto dof = static_cast<std::size_t>(k);
         const Vector3d b_w = angular * s.a[dof] + (s.M4[i] - W4).cross(s.v[dof]);
         const Vector3d b_v = s.a[dof].cross(s.M4[i]) + s.mass[i] * s.v[dof];
         const int ball = model.dofs()[dof].ball;
@@ -121,12 +131,12 @@ void add_entries(const Model& model, std::size_t i, const InertiaScratch& s, Eig
             const auto other = static_cast<std::size_t>(j);
             const double value = s.a[other].dot(b_w) + s.v[other].dot(b_v);
             const bool same_ball = ball >= 0 && j >= ball && j != k;  // symmetrise inside a ball: average both orders
-            hessian(k, j) += same_ball ? 0.5 * value : value;
+            block(k, j) += same_ball ? 0.5 * value : value;
         }
         if (ball < 0) continue;
         for (int j = k + 1; j < ball + 3; ++j) {
             const auto other = static_cast<std::size_t>(j);
-            hessian(j, k) += 0.5 * (s.a[other].dot(b_w) + s.v[other].dot(b_v));
+            block(j, k) += 0.5 * (s.a[other].dot(b_w) + s.v[other].dot(b_v));
         }
     }
 }
@@ -135,12 +145,14 @@ void add_entries(const Model& model, std::size_t i, const InertiaScratch& s, Eig
 
 double add_inertia_derivatives(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
                                const Kinematics& kinematics, InertiaScratch& s, Eigen::VectorXd& gradient,
-                               Eigen::MatrixXd& hessian) {
+                               BlockMatrix* hessian) {
     const auto n = static_cast<std::size_t>(model.num_bodies());
     s.W.assign(n, Matrix34d::Zero());
-    s.M33.assign(n, Matrix3d::Zero());
-    s.M4.assign(n, Vector3d::Zero());
-    s.mass.assign(n, 0.0);
+    if (hessian) {
+        s.M33.assign(n, Matrix3d::Zero());
+        s.M4.assign(n, Vector3d::Zero());
+        s.mass.assign(n, 0.0);
+    }
     set_twists(model, target, kinematics, s);
     const double scale = 1.0 / (dt * dt);
     const Vector3d& gravity = parameters.gravity;
@@ -160,53 +172,62 @@ double add_inertia_derivatives(const Model& model, const Parameters& parameters,
         energy += 0.5 * (KS.cwiseProduct(D).sum() + gravity.dot(first_moment(D, m))) - gravity.dot(TS.col(3));
         s.W[i].leftCols<3>() += KS.leftCols<3>() * R.transpose() + KS.col(3) * p.transpose();
         s.W[i].col(3) += KS.col(3);
+        const auto parent = static_cast<std::size_t>(body.parent);
+        if (parent > 0) s.W[parent] += s.W[i];
+        if (body.num_dofs > 0) add_gradient(model, i, s, gradient);
+        if (!hessian) continue;
         s.M33[i] += scale * (TS.leftCols<3>() * R.transpose() + TS.col(3) * p.transpose());
         s.M4[i] += scale * TS.col(3);
         s.mass[i] += scale * m[0];
-        const auto parent = static_cast<std::size_t>(body.parent);
         if (parent > 0) {
-            s.W[parent] += s.W[i];
             s.M33[parent] += s.M33[i];
             s.M4[parent] += s.M4[i];
             s.mass[parent] += s.mass[i];
         }
-        if (body.num_dofs > 0) add_entries(model, i, s, gradient, hessian);
+        if (body.num_dofs > 0) add_hessian(model, i, s, *hessian);
     }
     return energy;
 }
 
 void inertia_vjp(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
                  const Poses& poses, const Poses& poses_now, const Poses& poses_previous,
-                 const std::vector<Vector6d>& twists, InertiaVjp& out, Parameters& gradient) {
+                 std::span<const std::vector<Vector6d>> twists, std::span<InertiaVjp> outs,
+                 std::span<Parameters> gradients) {
     const auto n = poses.size();
-    out.now.assign(n, Vector6d::Zero());
-    out.previous.assign(n, Vector6d::Zero());
-    out.force.assign(n, Vector3d::Zero());
-    out.lambda_force.assign(n, Vector3d::Zero());
+    for (InertiaVjp& out : outs.first(twists.size())) {
+        out.now.assign(n, Vector6d::Zero());
+        out.previous.assign(n, Vector6d::Zero());
+        out.force.assign(n, Vector3d::Zero());
+        out.lambda_force.assign(n, Vector3d::Zero());
+    }
     for (std::size_t i = 1; i < n; ++i) {
         if (model.bodies()[i].last_dof < 0) continue;
         const MomentVector m = moments_of(parameters, i);
         const Matrix34d T = placement(poses[i], target.origin[i]);
         const Matrix34d K = acceleration(T, target.Y[i], dt, parameters.gravity);
-        const Vector3d v = twists[i].head<3>(), w = twists[i].tail<3>();
-        Matrix34d T_lambda;
-        T_lambda << hat(w) * poses[i].rotation, v;
-        const Matrix34d pulled = times_moments(T_lambda, m) / (dt * dt);  // = -dphi/dY = dphi/dT
-        out.now[i] = wrench_of(2.0 * pulled, poses_now[i].rotation);
-        out.previous[i] = wrench_of(-pulled, poses_previous[i].rotation);
-        out.force[i] = first_moment(K, m);
-        out.lambda_force[i] = pulled.col(3);
-        const Eigen::Matrix4d S_bar = T_lambda.transpose() * K;
-        auto row = gradient.moments.row(static_cast<Eigen::Index>(i));
-        row[0] -= S_bar(3, 3);
-        for (int c = 0; c < 3; ++c) {
-            row[1 + c] -= S_bar(c, 3) + S_bar(3, c);
-            row[4 + c] -= S_bar(c, c);
+        const Vector3d force = first_moment(K, m);
+        for (std::size_t d = 0; d < twists.size(); ++d) {
+            const Vector3d v = twists[d][i].head<3>(), w = twists[d][i].tail<3>();
+            Matrix34d T_lambda;
+            T_lambda << hat(w) * poses[i].rotation, v;
+            const Matrix34d pulled = times_moments(T_lambda, m) / (dt * dt);  // = -dphi/dY = dphi/dT
+            InertiaVjp& out = outs[d];
+            out.now[i] = wrench_of(2.0 * pulled, poses_now[i].rotation);
+            out.previous[i] = wrench_of(-pulled, poses_previous[i].rotation);
+            out.force[i] = force;
+            out.lambda_force[i] = pulled.col(3);
+            const Eigen::Matrix4d S_bar = T_lambda.transpose() * K;
+            auto row = gradients[d].moments.row(static_cast<Eigen::Index>(i));
+            row[0] -= S_bar(3, 3);
+            for (int c = 0; c < 3; ++c) {
+                row[1 + c] -= S_bar(c, 3) + S_bar(3, c);
+                row[4 + c] -= S_bar(c, c);
+            }
+            row[7] -= S_bar(0, 1) + S_bar(1, 0);
+            row[8] -= S_bar(0, 2) + S_bar(2, 0);
+            row[9] -= S_bar(1, 2) + S_bar(2, 1);
+            gradients[d].gravity += dt * dt * pulled.col(3);
         }
-        row[7] -= S_bar(0, 1) + S_bar(1, 0);
-        row[8] -= S_bar(0, 2) + S_bar(2, 0);
-        row[9] -= S_bar(1, 2) + S_bar(2, 1);
-        gradient.gravity += dt * dt * pulled.col(3);
     }
 }
 

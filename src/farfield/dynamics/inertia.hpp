@@ -9,8 +9,10 @@
 ///            gradient_k = a_k . axial(W33^c) + v_k . W4^c,   Hessian_jk = xi_j . b_k for j towards the root of k
 /// Deviation: positions are taken relative to each tree's root, so that a robot far from the origin loses no digits.
 #include <Eigen/Dense>
+#include <span>
 #include <vector>
 
+#include "farfield/math/block_matrix.hpp"
 #include "farfield/model/kinematics.hpp"
 
 namespace farfield {
@@ -38,13 +40,13 @@ struct InertiaScratch {
     std::vector<Eigen::Vector3d> v, a;  ///< twists of all degrees of freedom about their tree's origin
 };
 
-/// Adds gradient and lower triangle of the Hessian; returns the energy.
+/// Adds gradient and, unless it is null, the Hessian; returns the energy.
 double add_inertia_derivatives(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
                                const Kinematics& kinematics, InertiaScratch& scratch, Eigen::VectorXd& gradient,
-                               Eigen::MatrixXd& hessian);
+                               BlockMatrix* hessian);
 
 /// Derivatives of phi = lambda . dI/dq, as wrenches at the body origins and parameter gradients, all subtracted
-/// (the adjoint wants -phi). `twists` are those of lambda at `poses` (body_twists).
+/// (the adjoint wants -phi), for any number of directions. `twists` are those of each lambda at `poses` (body_twists).
 /// `wrench`: of dI/dq itself; `lambda_force`: linear part of the second derivative along lambda, per body.
 struct InertiaVjp {
     std::vector<Vector6d> now, previous;  ///< -dphi by the poses at t and t-1
@@ -52,7 +54,8 @@ struct InertiaVjp {
 };
 void inertia_vjp(const Model& model, const Parameters& parameters, double dt, const InertiaTarget& target,
                  const Poses& poses, const Poses& poses_now, const Poses& poses_previous,
-                 const std::vector<Vector6d>& twists, InertiaVjp& out, Parameters& gradient);
+                 std::span<const std::vector<Vector6d>> twists, std::span<InertiaVjp> out,
+                 std::span<Parameters> gradients);
 
 /// Kinetic energy of the motion from `from` to `to` in dt, and gravitational energy at `to`.
 [[nodiscard]] double kinetic_energy(const Model& model, const Parameters& parameters, double dt, const Poses& from,

@@ -34,8 +34,8 @@ struct Taylor {
 
 /// Gains of one Pd actuator in the standard convention.
 struct Gains {
-    double kp, kd;    ///< effective
-    double dkp, dkd;  ///< effective per nominal
+    double kp = 0.0, kd = 0.0;    ///< effective
+    double dkp = 0.0, dkd = 0.0;  ///< effective per nominal
 };
 Gains gains(const JointStep& step, Eigen::Index actuator) {
     const bool paper = step.options.pd_convention == PdConvention::Paper;
@@ -257,18 +257,26 @@ double joint_energy(const JointStep& step, const Eigen::VectorXd& q) {
 }
 
 double add_joint_derivatives(const JointStep& step, const Eigen::VectorXd& q, Eigen::VectorXd& gradient,
-                             Eigen::MatrixXd& hessian) {
+                             BlockMatrix* hessian) {
     double energy = 0.0;
     const auto add_scalar = [&](const ScalarCoordinate& c, const Taylor& t) {
         energy += t.value;
         gradient[c.dof] += t.slope;
-        hessian(c.dof, c.dof) += t.curvature;
+        if (!hessian) return;
+        const int tree = tree_of(step.model, c.dof);
+        hessian->block(tree, tree)(c.dof, c.dof) += t.curvature;
     };
     int dof = 0;
     const auto add_ball = [&](const BallError& error, const BallTaylor& f) {
         energy += f.value;
         gradient.segment<3>(dof) += error.gradient(f);
-        hessian.block<3, 3>(dof, dof) += error.hessian(f);
+        if (!hessian) return;
+        const int tree = tree_of(step.model, dof);
+        const BlockMatrix::Block block = hessian->block(tree, tree);
+        const Matrix3d h = error.hessian(f);
+        for (int c = 0; c < 3; ++c) {
+            for (int r = c; r < 3; ++r) block(dof + r, dof + c) += h(r, c);
+        }
     };
     for (const ScalarCoordinate& c : step.model.scalars()) {
         if (acts(step.model, c.dof)) add_scalar(c, scalar_passive(step, c, q[c.q]));
@@ -291,79 +299,118 @@ double add_joint_derivatives(const JointStep& step, const Eigen::VectorXd& q, Ei
     return energy;
 }
 
-void joint_vjp(const JointStep& step, const Eigen::VectorXd& q, const Eigen::VectorXd& lambda,
-               Eigen::VectorXd& q_now_bar, Eigen::VectorXd& v_now_bar, Eigen::VectorXd& control_bar,
-               Parameters& gradient) {
+namespace {
+
+/// What joint_vjp is asked for: phi = lambda . dE/dq+ for each of these directions.
+struct JointAdjoint {
+    const JointStep& step;
+    const Eigen::VectorXd& q;
+    std::span<const Eigen::VectorXd> lambdas;
+    std::span<StepProducts> products;
+    std::span<Parameters> gradients;
+
+    void passive(const ScalarCoordinate& c) const;
+    void passive(const BallCoordinate& c) const;
+    void drive_by(const ScalarCoordinate& c, Eigen::Index a) const;
+    void drive_by(const BallCoordinate& c, Eigen::Index a) const;
+};
+
+void JointAdjoint::passive(const ScalarCoordinate& c) const {
+    const double dt = step.options.dt, d = q[c.q] - step.now.q[c.q];
+    const Parameters& p = step.parameters;
+    for (std::size_t k = 0; k < lambdas.size(); ++k) {
+        const double l = lambdas[k][c.dof];
+        products[k].q_now[c.dof] += l * (p.damping[c.dof] / dt + p.armature[c.dof] / (dt * dt));
+        products[k].v_now[c.dof] += l * p.armature[c.dof] / dt;
+        gradients[k].stiffness[c.dof] -= l * (q[c.q] - c.spring_reference);
+        gradients[k].damping[c.dof] -= l * d / dt;
+        gradients[k].armature[c.dof] -= l * (d / dt - step.now.v[c.dof]) / dt;
+    }
+}
+
+void JointAdjoint::passive(const BallCoordinate& c) const {
     const double dt = step.options.dt;
     const Parameters& p = step.parameters;
-    for (const ScalarCoordinate& c : step.model.scalars()) {
-        if (!acts(step.model, c.dof)) continue;
-        const double l = lambda[c.dof], d = q[c.q] - step.now.q[c.q];
-        q_now_bar[c.dof] += l * (p.damping[c.dof] / dt + p.armature[c.dof] / (dt * dt));
-        v_now_bar[c.dof] += l * p.armature[c.dof] / dt;
-        gradient.stiffness[c.dof] -= l * (q[c.q] - c.spring_reference);
-        gradient.damping[c.dof] -= l * d / dt;
-        gradient.armature[c.dof] -= l * (d / dt - step.now.v[c.dof]) / dt;
-    }
-    for (const BallCoordinate& c : step.model.balls()) {
-        if (!acts(step.model, c.dof)) continue;
-        const Vector3d l = lambda.segment<3>(c.dof);
-        const Matrix3d R = rotation_at(q, c.q);
-        const BallError absolute(Matrix3d::Identity(), R), increment(rotation_at(step.now.q, c.q), R);
+    const Matrix3d R = rotation_at(q, c.q);
+    const BallError absolute(Matrix3d::Identity(), R), increment(rotation_at(step.now.q, c.q), R);
+    const BallTaylor f = ball_increment(step, c, increment.e);
+    for (std::size_t k = 0; k < lambdas.size(); ++k) {
+        const Vector3d l = lambdas[k].segment<3>(c.dof);
         const Vector3d y_abs = absolute.Jr_inv * l, y_inc = increment.Jr_inv * l;  // d(lambda . gradient)/dy
-        q_now_bar.segment<3>(c.dof) -= increment.base_bar(ball_increment(step, c, increment.e), l);
-        v_now_bar.segment<3>(c.dof) += p.armature.segment<3>(c.dof).cwiseProduct(y_inc) / dt;
-        gradient.stiffness.segment<3>(c.dof) -= absolute.e.cwiseProduct(y_abs);
-        gradient.damping.segment<3>(c.dof) -= increment.e.cwiseProduct(y_inc) / dt;
-        gradient.armature.segment<3>(c.dof) -=
+        products[k].q_now.segment<3>(c.dof) -= increment.base_bar(f, l);
+        products[k].v_now.segment<3>(c.dof) += p.armature.segment<3>(c.dof).cwiseProduct(y_inc) / dt;
+        gradients[k].stiffness.segment<3>(c.dof) -= absolute.e.cwiseProduct(y_abs);
+        gradients[k].damping.segment<3>(c.dof) -= increment.e.cwiseProduct(y_inc) / dt;
+        gradients[k].armature.segment<3>(c.dof) -=
             (increment.e / dt - step.now.v.segment<3>(c.dof)).cwiseProduct(y_inc) / dt;
     }
+}
+
+void JointAdjoint::drive_by(const ScalarCoordinate& c, Eigen::Index a) const {
+    const Drive by = drive(step.model, step.model.actuators()[static_cast<std::size_t>(a)], c.dof);
+    const Gains gain = by.force >= 0 ? Gains{} : gains(step, a);
+    const double dt = step.options.dt, d = q[c.q] - step.now.q[c.q];
+    for (std::size_t k = 0; k < lambdas.size(); ++k) {
+        const double l = lambdas[k][c.dof] * by.gear;
+        Eigen::VectorXd& control_bar = products[k].control;
+        if (by.force >= 0) {
+            control_bar[by.force] += l;
+            continue;
+        }
+        if (by.position >= 0) control_bar[by.position] += l * gain.kp;
+        if (by.velocity >= 0) control_bar[by.velocity] += l * gain.kd;
+        products[k].q_now[c.dof] += l * gain.kd * by.gear / dt;
+        gradients[k].kp[a] -= l * gain.dkp * (by.gear * q[c.q] - input(step.control, by.position));
+        gradients[k].kd[a] -= l * gain.dkd * (by.gear * d / dt - input(step.control, by.velocity));
+    }
+}
+
+void JointAdjoint::drive_by(const BallCoordinate& c, Eigen::Index a) const {
+    const ModelActuator& actuator = step.model.actuators()[static_cast<std::size_t>(a)];
+    const BallDrive by = ball_drive(step, actuator, c);
+    const Drive drives[3] = {drive(step.model, actuator, c.dof), drive(step.model, actuator, c.dof + 1),
+                             drive(step.model, actuator, c.dof + 2)};
+    const Gains gain = by.motor ? Gains{} : gains(step, a);
+    const double dt = step.options.dt;
+    const Matrix3d R = rotation_at(q, c.q);
+    const BallError increment(rotation_at(step.now.q, c.q), R), error(exp_rotation(by.position), R);
+    BallTaylor motor;
+    motor.y = -by.force;
+    const BallTaylor f = by.motor ? motor : ball_pd_velocity(step, gain, by, increment.e);
+    const BallTaylor spring = square(gain.kp, error.e);
+    const Matrix3d target_jacobian = right_jacobian(by.position);
+    for (std::size_t k = 0; k < lambdas.size(); ++k) {
+        const Vector3d l = lambdas[k].segment<3>(c.dof), y_inc = increment.Jr_inv * l;
+        Eigen::VectorXd& control_bar = products[k].control;
+        products[k].q_now.segment<3>(c.dof) -= increment.base_bar(f, l);
+        if (by.motor) {
+            for (int i = 0; i < 3; ++i) control_bar[drives[i].force] += drives[i].gear * y_inc[i];
+            continue;
+        }
+        const Vector3d target_bar = target_jacobian.transpose() * error.base_bar(spring, l);
+        for (int i = 0; i < 3; ++i) {
+            if (drives[i].position >= 0) control_bar[drives[i].position] -= target_bar[i];
+            if (drives[i].velocity >= 0) control_bar[drives[i].velocity] += gain.kd * y_inc[i];
+        }
+        gradients[k].kp[a] -= gain.dkp * error.e.dot(error.Jr_inv * l);
+        gradients[k].kd[a] -= gain.dkd * (increment.e / dt - by.velocity).dot(y_inc);
+    }
+}
+
+}  // namespace
+
+void joint_vjp(const JointStep& step, const Eigen::VectorXd& q, std::span<const Eigen::VectorXd> lambdas,
+               std::span<StepProducts> products, std::span<Parameters> gradients) {
+    const JointAdjoint adjoint{step, q, lambdas, products, gradients};
+    for (const ScalarCoordinate& c : step.model.scalars()) {
+        if (acts(step.model, c.dof)) adjoint.passive(c);
+    }
+    for (const BallCoordinate& c : step.model.balls()) {
+        if (acts(step.model, c.dof)) adjoint.passive(c);
+    }
     for_each_drive(
-        step.model,
-        [&](const ScalarCoordinate& c, Eigen::Index a) {
-            const Drive by = drive(step.model, step.model.actuators()[static_cast<std::size_t>(a)], c.dof);
-            const double l = lambda[c.dof] * by.gear, d = q[c.q] - step.now.q[c.q];
-            if (by.force >= 0) {
-                control_bar[by.force] += l;
-                return;
-            }
-            const Gains k = gains(step, a);
-            if (by.position >= 0) control_bar[by.position] += l * k.kp;
-            if (by.velocity >= 0) control_bar[by.velocity] += l * k.kd;
-            q_now_bar[c.dof] += l * k.kd * by.gear / dt;
-            gradient.kp[a] -= l * k.dkp * (by.gear * q[c.q] - input(step.control, by.position));
-            gradient.kd[a] -= l * k.dkd * (by.gear * d / dt - input(step.control, by.velocity));
-        },
-        [&](const BallCoordinate& c, Eigen::Index a) {
-            const ModelActuator& actuator = step.model.actuators()[static_cast<std::size_t>(a)];
-            const BallDrive by = ball_drive(step, actuator, c);
-            const Vector3d l = lambda.segment<3>(c.dof);
-            const Matrix3d R = rotation_at(q, c.q);
-            const BallError increment(rotation_at(step.now.q, c.q), R);
-            const Vector3d y_inc = increment.Jr_inv * l;
-            if (by.motor) {
-                BallTaylor f;
-                f.y = -by.force;
-                q_now_bar.segment<3>(c.dof) -= increment.base_bar(f, l);
-                for (int i = 0; i < 3; ++i) {
-                    const Drive one = drive(step.model, actuator, c.dof + i);
-                    control_bar[one.force] += one.gear * y_inc[i];
-                }
-                return;
-            }
-            const Gains k = gains(step, a);
-            const BallError error(exp_rotation(by.position), R);
-            const Vector3d target_bar =
-                right_jacobian(by.position).transpose() * error.base_bar(square(k.kp, error.e), l);
-            for (int i = 0; i < 3; ++i) {
-                const Drive one = drive(step.model, actuator, c.dof + i);
-                if (one.position >= 0) control_bar[one.position] -= target_bar[i];
-                if (one.velocity >= 0) control_bar[one.velocity] += k.kd * y_inc[i];
-            }
-            q_now_bar.segment<3>(c.dof) -= increment.base_bar(ball_pd_velocity(step, k, by, increment.e), l);
-            gradient.kp[a] -= k.dkp * error.e.dot(error.Jr_inv * l);
-            gradient.kd[a] -= k.dkd * (increment.e / dt - by.velocity).dot(y_inc);
-        });
+        step.model, [&](const ScalarCoordinate& c, Eigen::Index a) { adjoint.drive_by(c, a); },
+        [&](const BallCoordinate& c, Eigen::Index a) { adjoint.drive_by(c, a); });
 }
 
 double stored_joint_energy(const Model& model, const Parameters& parameters, const Eigen::VectorXd& q) {

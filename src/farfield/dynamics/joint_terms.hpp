@@ -8,8 +8,10 @@
 /// Paper:     [SDRS2025, Eq. (5)] for the pd term; see PdConvention.
 /// On a ball, a term f(e) has gradient J_r^-T(e) y, y = f'(e), and Hessian sym[(d(J_r^-T y)/de + J_r^-T K) J_r^-1], K = f''(e).
 #include <Eigen/Dense>
+#include <span>
 
 #include "farfield/dynamics/step_types.hpp"
+#include "farfield/math/block_matrix.hpp"
 
 namespace farfield {
 
@@ -23,14 +25,13 @@ struct JointStep {
 
 [[nodiscard]] double joint_energy(const JointStep& step, const Eigen::VectorXd& q);
 
-/// Adds gradient and lower triangle of the Hessian; returns the energy.
+/// Adds gradient and, unless it is null, the Hessian; returns the energy.
 double add_joint_derivatives(const JointStep& step, const Eigen::VectorXd& q, Eigen::VectorXd& gradient,
-                             Eigen::MatrixXd& hessian);
+                             BlockMatrix* hessian);
 
-/// Subtracts the derivatives of phi = lambda . dE/dq+ by the state now, the control and the parameters.
-void joint_vjp(const JointStep& step, const Eigen::VectorXd& q, const Eigen::VectorXd& lambda,
-               Eigen::VectorXd& q_now_bar, Eigen::VectorXd& v_now_bar, Eigen::VectorXd& control_bar,
-               Parameters& gradient);
+/// Subtracts the derivatives of phi = lambda . dE/dq+ by the state now, the control and the parameters, for every direction lambda.
+void joint_vjp(const JointStep& step, const Eigen::VectorXd& q, std::span<const Eigen::VectorXd> lambdas,
+               std::span<StepProducts> products, std::span<Parameters> gradients);
 
 /// Springs and limits alone: the part that is a potential energy of the state.
 [[nodiscard]] double stored_joint_energy(const Model& model, const Parameters& parameters, const Eigen::VectorXd& q);

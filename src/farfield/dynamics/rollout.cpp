@@ -83,30 +83,66 @@ std::unique_ptr<const CollisionFilter> filter_of_shapes(const Model& model, cons
     return std::make_unique<const CollisionFilter>(model, std::move(surfaces), contact.filter->options());
 }
 
+void require_partials(const Model& model, const Parameters& partials) {
+    const Parameters& like = model.default_parameters();
+    visit_fields(partials, [&](const auto& field, const auto& values) {
+        const auto found = entries(values), expected = entries(like.*field.member);
+        if (found.size() != expected.size())
+            fail("rollout_vjp: dL_dparameters: ", field.name, " has ", found.size(), " entries, expected ",
+                 expected.size());
+        if (!found.allFinite()) fail("rollout_vjp: dL_dparameters: ", field.name, " is not finite");
+    });
+}
+
+bool given(const ConstRows& rows) { return rows.rows() > 0 || rows.cols() > 0; }
+
 void check_partials(const Trajectory& t, const LossPartials& partials) {
     const Eigen::Index states = t.q.rows(), dofs = t.model->num_dofs();
-    const auto given = [](const ConstRows& rows) { return rows.rows() > 0 || rows.cols() > 0; };
+    if (!given(partials.dL_dq) && !given(partials.dL_dv) && !given(partials.dL_dpose) && !partials.dL_dparameters)
+        fail("rollout_vjp: no partials of the loss, expected dL_dq, dL_dv, dL_dpose or dL_dparameters");
     if (given(partials.dL_dq)) require(partials.dL_dq, states, dofs, "rollout_vjp", "dL_dq");
     if (given(partials.dL_dv)) require(partials.dL_dv, states, dofs, "rollout_vjp", "dL_dv");
     if (given(partials.dL_dpose))
         require(partials.dL_dpose, states, 6 * t.model->num_bodies(), "rollout_vjp", "dL_dpose");
+    if (partials.dL_dparameters) require_partials(*t.model, *partials.dL_dparameters);
 }
 
-/// Adds the loss partials at one state.
-void add_partials(const Trajectory& t, const LossPartials& partials, Eigen::Index row, Kinematics& kinematics,
-                  std::vector<Vector6d>& wrenches, std::vector<Vector6d>& subtree, VectorXd& q_bar, VectorXd& v_bar,
-                  Parameters& gradient) {
-    if (partials.dL_dq.size()) q_bar += partials.dL_dq.row(row).transpose();
-    if (partials.dL_dv.size()) v_bar += partials.dL_dv.row(row).transpose();
-    if (!partials.dL_dpose.size() || partials.dL_dpose.row(row).isZero(0.0)) return;
-    const Model& model = *t.model;
-    wrenches.resize(static_cast<std::size_t>(model.num_bodies()));
-    for (std::size_t i = 0; i < wrenches.size(); ++i) {
-        wrenches[i] = partials.dL_dpose.row(row).segment<6>(static_cast<Eigen::Index>(6 * i)).transpose();
+/// Adds the partials of losses at one state.
+class PartialsAdder {
+ public:
+    PartialsAdder(const Trajectory& t, std::span<const LossPartials> partials) : t_(t), partials_(partials) {}
+
+    void add(Eigen::Index row, std::span<StateGradient> bars, std::span<Parameters> gradients) {
+        bool placed = false;
+        for (std::size_t d = 0; d < partials_.size(); ++d) {
+            const LossPartials& partials = partials_[d];
+            if (partials.dL_dq.size()) bars[d].q += partials.dL_dq.row(row).transpose();
+            if (partials.dL_dv.size()) bars[d].v += partials.dL_dv.row(row).transpose();
+            if (!partials.dL_dpose.size() || partials.dL_dpose.row(row).isZero(0.0)) continue;
+            if (!placed) forward_kinematics(*t_.model, t_.parameters, t_.q.row(row).transpose(), kinematics_);
+            placed = true;
+            wrenches_.resize(static_cast<std::size_t>(t_.model->num_bodies()));
+            for (std::size_t i = 0; i < wrenches_.size(); ++i) {
+                wrenches_[i] = partials.dL_dpose.row(row).segment<6>(static_cast<Eigen::Index>(6 * i)).transpose();
+            }
+            add_pull_back(*t_.model, kinematics_, wrenches_, subtree_, bars[d].q);
+            add_attachment_pull_back(*t_.model, kinematics_, subtree_, gradients[d]);
+        }
     }
-    forward_kinematics(model, t.parameters, t.q.row(row).transpose(), kinematics);
-    add_pull_back(model, kinematics, wrenches, subtree, q_bar);
-    add_attachment_pull_back(model, kinematics, subtree, gradient);
+
+ private:
+    const Trajectory& t_;
+    std::span<const LossPartials> partials_;
+    Kinematics kinematics_;
+    std::vector<Vector6d> wrenches_, subtree_;
+};
+
+void require_converged(const Trajectory& t, const VjpOptions& options, const char* place) {
+    if (!t.model) fail(place, ": empty trajectory");
+    if (t.converged() || options.allow_unconverged) return;
+    const int last = t.num_steps() - 1;
+    fail(place, ": the trajectory did not converge (step ", last, ": ", to_string(t.reports.back().status),
+         "); its gradient is not defined. Pass allow_unconverged to get it anyway");
 }
 
 }  // namespace
@@ -120,7 +156,7 @@ bool Trajectory::converged() const {
 State Trajectory::state(int step) const { return State{q.row(step).transpose(), v.row(step).transpose()}; }
 
 Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& parameters, const RolloutInput& input,
-                   const StepOptions& options, const ContactSetup& contact) {
+                   const StepOptions& options, const ContactSetup& contact, ThreadPool* pool) {
     if (!model_ptr) fail("rollout: no model");
     const Model& model = *model_ptr;
     validate(options);
@@ -146,8 +182,9 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     t.v.row(0) = now.v.transpose();
 
     const std::unique_ptr<const CollisionFilter> own_filter = filter_of_shapes(model, parameters, contact);
-    const StepContext context{model, t.parameters, contact.potential.get(),
-                              own_filter ? own_filter.get() : contact.filter.get(), options};
+    const StepContext context{
+        model,   t.parameters, contact.potential.get(), own_filter ? own_filter.get() : contact.filter.get(),
+        options, pool};
     StepMemory memory = make_memory(context);
     refuse_intersecting_start(context, now);
     StepScratch scratch;
@@ -198,47 +235,57 @@ std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model, const 
 }
 
 RolloutGradient rollout_vjp(const Trajectory& t, const LossPartials& partials, const VjpOptions& options) {
-    if (!t.model) fail("rollout_vjp: empty trajectory");
+    return std::move(rollout_vjp(t, std::span(&partials, 1), options).front());
+}
+
+std::vector<RolloutGradient> rollout_vjp(const Trajectory& t, std::span<const LossPartials> partials,
+                                         const VjpOptions& options) {
+    require_converged(t, options, "rollout_vjp");
+    for (const LossPartials& one : partials) check_partials(t, one);
     const Model& model = *t.model;
-    if (!t.converged() && !options.allow_unconverged) {
-        const int last = t.num_steps() - 1;
-        fail("rollout_vjp: the trajectory did not converge (step ", last, ": ", to_string(t.reports.back().status),
-             "); its gradient is not defined. Pass allow_unconverged to get it anyway");
+    const std::size_t count = partials.size();
+    std::vector<RolloutGradient> out(count);
+    std::vector<Parameters> gradients;
+    std::vector<StateGradient> bars(count);
+    for (std::size_t d = 0; d < count; ++d) {
+        gradients.push_back(partials[d].dL_dparameters ? *partials[d].dL_dparameters : zero_parameters(model));
+        out[d].controls.setZero(t.controls.rows(), model.num_controls());
+        out[d].script.setZero(t.controls.rows(), 6 * model.num_kinematic());
+        out[d].policy.setZero(options.policy ? options.policy->num_parameters() : 0);
+        bars[d].q.setZero(model.num_dofs());
+        bars[d].v.setZero(model.num_dofs());
     }
-    check_partials(t, partials);
-    const int steps = t.num_steps();
-    RolloutGradient g;
-    g.parameters = zero_parameters(model);
-    g.controls.setZero(t.controls.rows(), model.num_controls());
-    g.script.setZero(t.controls.rows(), 6 * model.num_kinematic());
-    g.policy.setZero(options.policy ? options.policy->num_parameters() : 0);
-    const StepContext context{model, t.parameters, t.contact.potential.get(), t.contact.filter.get(), t.options};
+    const StepContext context{model,     t.parameters, t.contact.potential.get(), t.contact.filter.get(),
+                              t.options, options.pool};
     StepMemory memory = make_memory(context);
     StepScratch scratch;
-    StepBars bars;
+    std::vector<StepGradient> step_gradients(count);
     StepInput input;
-    State now, next = t.state(steps);
-    Kinematics kinematics;
-    std::vector<Vector6d> wrenches, subtree;
-    VectorXd q_bar = VectorXd::Zero(model.num_dofs()), v_bar = VectorXd::Zero(model.num_dofs());
-    add_partials(t, partials, steps, kinematics, wrenches, subtree, q_bar, v_bar, g.parameters);
-    for (int step = steps - 1; step >= 0; --step) {
+    State now, next = t.state(t.num_steps());
+    PartialsAdder adder(t, partials);
+    adder.add(t.num_steps(), bars, gradients);
+    for (int step = t.num_steps() - 1; step >= 0; --step) {
         now.q = t.q.row(step).transpose();
         now.v = t.v.row(step).transpose();
         input.control = t.controls.row(step).transpose();
         input.script = t.script.row(step).transpose();
-        implicit_step_vjp(context, now, input, next, q_bar, v_bar, memory, scratch, bars, g.parameters);
-        q_bar = bars.q;
-        v_bar = bars.v;
-        g.controls.row(step) = bars.control.transpose();
-        g.script.row(step) = bars.script.transpose();
-        if (options.policy) options.policy->vjp(step, now, bars.control, q_bar, v_bar, g.policy);
-        add_partials(t, partials, step, kinematics, wrenches, subtree, q_bar, v_bar, g.parameters);
+        implicit_step_vjp(context, now, input, next, bars, memory, scratch, step_gradients, gradients);
+        for (std::size_t d = 0; d < count; ++d) {
+            std::swap(bars[d], step_gradients[d].state);
+            out[d].controls.row(step) = step_gradients[d].control.transpose();
+            out[d].script.row(step) = step_gradients[d].script.transpose();
+            if (options.policy)
+                options.policy->vjp(step, now, step_gradients[d].control, bars[d].q, bars[d].v, out[d].policy);
+        }
+        adder.add(step, bars, gradients);
         std::swap(now, next);
     }
-    g.q0 = q_bar;
-    g.v0 = v_bar;
-    return g;
+    for (std::size_t d = 0; d < count; ++d) {
+        out[d].q0 = std::move(bars[d].q);
+        out[d].v0 = std::move(bars[d].v);
+        out[d].parameters = std::move(gradients[d]);
+    }
+    return out;
 }
 
 std::vector<RolloutGradient> rollout_vjp_batch(const std::vector<Trajectory>& trajectories,

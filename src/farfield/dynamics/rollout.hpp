@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "farfield/base/thread_pool.hpp"
@@ -53,9 +54,10 @@ struct Trajectory {
 };
 
 /// Stops at the first step that does not converge (it is recorded, the rows after it are cut off).
+/// `pool` shares out the body pairs of contact; results do not depend on its size.
 [[nodiscard]] Trajectory rollout(std::shared_ptr<const Model> model, const Parameters& parameters,
                                  const RolloutInput& input, const StepOptions& options,
-                                 const ContactSetup& contact = {});
+                                 const ContactSetup& contact = {}, ThreadPool* pool = nullptr);
 
 /// Independent rollouts, spread over the pool. Results do not depend on its size.
 [[nodiscard]] std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model,
@@ -67,12 +69,16 @@ struct Trajectory {
 using ConstRows = Eigen::Map<const RowMatrix>;
 [[nodiscard]] inline ConstRows view(const RowMatrix& rows) { return {rows.data(), rows.rows(), rows.cols()}; }
 
-/// Loss partials per state; an empty view is zero. dL/dq, dL/dv: (steps + 1, num_dofs), tangent;
-/// dL/dpose: (steps + 1, 6 num_bodies), per body by the position of its origin, then by a rotation vector, world axes.
+/// Partials of one loss; an empty view is zero, but one must be given. dL/dq, dL/dv: (steps + 1, num_dofs) per state, tangent;
+/// dL/dpose: (steps + 1, 6 num_bodies), per body by the position of its origin, then by a rotation vector, world axes;
+/// dL/dparameters: of a loss that depends on parameters directly, states held fixed (a centre of mass, a point of a link); not owned.
 struct LossPartials {
     ConstRows dL_dq{nullptr, 0, 0}, dL_dv{nullptr, 0, 0}, dL_dpose{nullptr, 0, 0};
+    const Parameters* dL_dparameters = nullptr;
 };
 
+/// Everything is held fixed but what a member stands for. Where the initial state depends on parameters theta, the caller chains it:
+/// dL/dtheta = parameters + (dq0/dtheta)^T q0 + (dv0/dtheta)^T v0, dq0 the tangent by which the initial coordinates move.
 struct RolloutGradient {
     Eigen::VectorXd q0, v0;  ///< tangent (num_dofs)
     RowMatrix controls;      ///< (steps, num_controls)
@@ -85,9 +91,15 @@ struct RolloutGradient {
 struct VjpOptions {
     bool allow_unconverged = false;
     const Policy* policy = nullptr;
+    ThreadPool* pool = nullptr;  ///< as of rollout
 };
 [[nodiscard]] RolloutGradient rollout_vjp(const Trajectory& trajectory, const LossPartials& partials,
                                           const VjpOptions& options = {});
+
+/// The gradients of many losses, each with the bits it has alone. Every step is linearised and factored once for all of them.
+[[nodiscard]] std::vector<RolloutGradient> rollout_vjp(const Trajectory& trajectory,
+                                                       std::span<const LossPartials> partials,
+                                                       const VjpOptions& options = {});
 
 [[nodiscard]] std::vector<RolloutGradient> rollout_vjp_batch(const std::vector<Trajectory>& trajectories,
                                                              const std::vector<LossPartials>& partials,

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "farfield/contact/contact_potential.hpp"
 #include "farfield/dynamics/collision_filter.hpp"
@@ -28,10 +29,16 @@ void validate(const StepOptions& options);
 enum class StepStatus { Converged, MaxIterations, LineSearchFailed, NonFinite, Intersecting };
 [[nodiscard]] const char* to_string(StepStatus status);
 
+/// Calls of the contact model.
+struct ContactCounts {
+    int linearizations = 0;  ///< with derivatives
+    int energies = 0;        ///< without
+};
+
 /// Every step comes with a certificate.
 struct StepReport {
     StepStatus status = StepStatus::Converged;
-    int iterations = 0;
+    int iterations = 0;  ///< of Newton's method
     /// Gradient norm [N, N m] where the last full Newton step was computed, which was then still taken.
     double residual = 0.0;
     double min_gap = std::numeric_limits<
@@ -40,6 +47,7 @@ struct StepReport {
     bool detour = false;         ///< a body went around another within the step, although no straight way led there
     double conditioning = 1.0;   ///< smallest over largest pivot of the last Hessian
     double kinetic = 0.0, potential = 0.0, contact = 0.0;  ///< energies at the end of the step [J]
+    ContactCounts contact_counts{};
 };
 
 /// A contact model and the filter that certifies its steps, both built for one model. Empty: no contact.
@@ -61,21 +69,43 @@ struct StepContext {
     const contact::ContactPotential* contact = nullptr;
     const CollisionFilter* filter = nullptr;
     StepOptions options{};
+    ThreadPool* pool = nullptr;  ///< shares out the body pairs of contact; null: one thread
 };
 
-/// What carries over from step to step of one rollout: warm starts. Starts cold.
+/// What carries over from step to step of one rollout: warm starts. Starts cold, and is saved with a simulation.
 struct StepMemory {
     std::unique_ptr<contact::ContactMemory> contact;
     FilterMemory filter;
+    Eigen::VectorXd velocity_change{};  ///< of the last step, where the next one expects the same; empty: none yet
+
+    /// A rollout that goes on from a state with the memory it had there has the bits of one that never stopped.
+    [[nodiscard]] std::vector<double> save() const;
+    void restore(const std::vector<double>& values);  ///< throws on numbers of another scene
 };
 [[nodiscard]] StepMemory make_memory(const StepContext& context);
 
 /// What drives one step: controls, and the next coordinates (7 each) of the kinematic bodies.
-/// `guess`: velocity at the end of the step from which Newton's method starts when the way there is free; empty: that at its start.
+/// `guess`: velocity at the end of the step from which Newton's method starts when the way there is free; empty: that at its start or,
+/// without contact, that to which the last change of velocity leads.
 struct StepInput {
     Eigen::VectorXd control;
     Eigen::VectorXd script;
     Eigen::VectorXd guess{};
 };
+
+/// Gradient by a state, tangent.
+struct StateGradient {
+    Eigen::VectorXd q, v;
+};
+
+/// Products of one adjoint direction lambda: minus the derivatives of lambda . dO/dq+, O the potential of a step, by what it depends on.
+struct StepProducts {
+    Eigen::VectorXd q_now, v_now, q_previous, control;
+};
+
+/// The tree a degree of freedom belongs to, by its root body.
+[[nodiscard]] inline int tree_of(const Model& model, int dof) {
+    return model.bodies()[static_cast<std::size_t>(model.dofs()[static_cast<std::size_t>(dof)].body)].root;
+}
 
 }  // namespace farfield

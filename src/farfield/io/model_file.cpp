@@ -8,31 +8,14 @@ namespace farfield {
 namespace {
 
 constexpr const char* kFormat = "farfield.model";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  // 2: scenes may state a time step
 constexpr const char* kMemory = "model_from_bytes";
 
 std::string mesh_name(std::size_t index, const char* part) { return "mesh." + std::to_string(index) + "." + part; }
 
-using Number = Eigen::Matrix<double, 1, 1>;
+std::string tensor_name(const char* field) { return std::string("parameters.") + field; }
 
-/// Calls visit(name, array) for every field; `P` is Parameters or const Parameters. Names every member, so that a new one
-/// cannot be forgotten.
-template <class P, class Visit>
-void visit_fields(P& parameters, Visit&& visit) {
-    auto& [moments, attachment, kp, kd, damping, armature, stiffness, gravity, friction, weight, hull_vertices] =
-        parameters;
-    visit("parameters.moments", moments);
-    visit("parameters.attachment", attachment);
-    visit("parameters.kp", kp);
-    visit("parameters.kd", kd);
-    visit("parameters.damping", damping);
-    visit("parameters.armature", armature);
-    visit("parameters.stiffness", stiffness);
-    visit("parameters.gravity", gravity);
-    visit("parameters.friction", friction);
-    visit("parameters.hull_vertices", hull_vertices);
-    visit("parameters.weight", weight);
-}
+using Number = Eigen::Matrix<double, 1, 1>;
 
 TensorFile to_tensors(const Model& model, const Parameters& parameters, const std::string& place) {
     validate(model, parameters, "save_model: parameters");
@@ -62,24 +45,24 @@ void put(TensorFile& file, const Model& model, const std::string& place) {
 }
 
 void put(TensorFile& file, const Parameters& parameters) {
-    visit_fields(parameters, [&]<class Field>(const char* name, const Field& field) {
-        if constexpr (std::is_same_v<Field, double>) {
-            put(file, name, Number(field));
+    visit_fields(parameters, [&]<class Value>(const auto& field, const Value& value) {
+        if constexpr (std::is_same_v<Value, double>) {
+            put(file, tensor_name(field.name), Number(value));
         } else {
-            put(file, name, field);
+            put(file, tensor_name(field.name), value);
         }
     });
 }
 
 Parameters read_parameters(TensorReader& reader) {
     Parameters parameters;
-    visit_fields(parameters, [&]<class Field>(const char* name, Field& field) {
-        if constexpr (std::is_same_v<Field, double>) {
+    visit_fields(parameters, [&]<class Value>(const auto& field, Value& value) {
+        if constexpr (std::is_same_v<Value, double>) {
             Number number;
-            reader.read(name, number);
-            field = number[0];
+            reader.read(tensor_name(field.name), number);
+            value = number[0];
         } else {
-            reader.read(name, field);
+            reader.read(tensor_name(field.name), value);
         }
     });
     return parameters;

@@ -159,10 +159,11 @@ void fields(Archive& archive, As<Archive, NamePair>& pair) {
 
 template <class Archive>
 void fields(Archive& archive, As<Archive, Scene>& scene) {
-    auto& [name, gravity, bodies, meshes, shapes, actuators, ties, exclude_contacts, include_contacts, keyframes,
+    auto& [name, gravity, dt, bodies, meshes, shapes, actuators, ties, exclude_contacts, include_contacts, keyframes,
            warnings] = scene;
     archive("name", name);
     archive("gravity", gravity);
+    archive.if_given("dt", dt);
     archive("bodies", bodies);
     archive("meshes", meshes);
     archive("shapes", shapes);
@@ -183,6 +184,10 @@ class Writer {
     template <class T>
     void operator()(const char* key, const T& value) {
         object_[key] = encode(value);
+    }
+    template <class T>
+    void if_given(const char* key, const std::optional<T>& value) {
+        if (value) (*this)(key, *value);
     }
 
     template <class T>
@@ -243,6 +248,13 @@ class Reader {
         decode(*found, place_ + "." + key, out);
         ++num_read_;
         known_ += std::string(num_read_ > 1 ? ", " : "") + key;
+    }
+
+    /// A key that may be missing.
+    template <class T>
+    void if_given(const char* key, std::optional<T>& out) {
+        out.reset();
+        if (object_.contains(key)) (*this)(key, out.emplace());
     }
 
     void finish() const {

@@ -12,15 +12,15 @@ namespace {
 
 constexpr const char* kTrajectoryFormat = "farfield.trajectory";
 constexpr const char* kStateFormat = "farfield.state";
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;  // 2: detours; 3: scenes may state a time step, reports count calls of contact
 
 using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 
 /// Calls visit(name, field) for every field. Names every member, so that a new one cannot be forgotten.
 template <class Report, class Visit>
 void visit_report(Report& report, Visit&& visit) {
-    auto& [status, iterations, residual, min_gap, shortest_step, detour, conditioning, kinetic, potential, contact] =
-        report;
+    auto& [status, iterations, residual, min_gap, shortest_step, detour, conditioning, kinetic, potential, contact,
+           contact_counts] = report;
     visit("report.status", status);
     visit("report.iterations", iterations);
     visit("report.residual", residual);
@@ -31,6 +31,8 @@ void visit_report(Report& report, Visit&& visit) {
     visit("report.kinetic", kinetic);
     visit("report.potential", potential);
     visit("report.contact", contact);
+    visit("report.contact_linearizations", contact_counts.linearizations);
+    visit("report.contact_energies", contact_counts.energies);
 }
 
 template <class Options, class Visit>

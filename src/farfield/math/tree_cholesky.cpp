@@ -27,7 +27,9 @@ bool TreeCholesky::compute(const Eigen::MatrixXd& lower) {
     return true;
 }
 
-void TreeCholesky::solve_in_place(Eigen::VectorXd& x) const {
+void TreeCholesky::solve_in_place(Eigen::VectorXd& x) const { solve_column(x.data()); }
+
+void TreeCholesky::solve_column(double* x) const {
     const Eigen::Index n = pivots_.size();
     for (Eigen::Index k = n - 1; k >= 0; --k) {  // L^T y = x
         const double* const row = rows_.data() + k * n;
@@ -38,6 +40,29 @@ void TreeCholesky::solve_in_place(Eigen::VectorXd& x) const {
         double sum = x[k] / pivots_[k];
         for (Eigen::Index j = 0; j < k; ++j) sum -= row[j] * x[j];
         x[k] = sum;
+    }
+}
+
+void TreeCholesky::solve_in_place(RightHandSides& x) const {
+    const Eigen::Index n = pivots_.size(), columns = x.cols();
+    if (columns == 1) return solve_column(x.data());
+    const auto subtract = [columns](double factor, const double* from, double* to) {
+        for (Eigen::Index c = 0; c < columns; ++c) to[c] -= factor * from[c];
+    };
+    for (Eigen::Index k = n - 1; k >= 0; --k) {
+        const double* const row = rows_.data() + k * n;
+        const double* const from = x.data() + k * columns;
+        for (Eigen::Index j = 0; j < k; ++j) {
+            if (row[j] != 0.0) subtract(row[j], from, x.data() + j * columns);
+        }
+    }
+    for (Eigen::Index k = 0; k < n; ++k) {
+        const double* const row = rows_.data() + k * n;
+        double* const to = x.data() + k * columns;
+        for (Eigen::Index c = 0; c < columns; ++c) to[c] /= pivots_[k];
+        for (Eigen::Index j = 0; j < k; ++j) {
+            if (row[j] != 0.0) subtract(row[j], x.data() + j * columns, to);
+        }
     }
 }
 

@@ -9,16 +9,22 @@
 
 namespace farfield {
 
+/// One right-hand side per column, those of one row side by side.
+using RightHandSides = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 class TreeCholesky {
  public:
     /// Factors the matrix whose lower triangle is given. False, and the factor is unusable, unless it is positive definite.
     [[nodiscard]] bool compute(const Eigen::MatrixXd& lower);
-    /// x becomes H^-1 x.
+    /// x becomes H^-1 x. A column has the same bits alone and among others.
     void solve_in_place(Eigen::VectorXd& x) const;
+    void solve_in_place(RightHandSides& x) const;
     /// Smallest over largest pivot; 1 for the empty matrix.
     [[nodiscard]] double pivot_ratio() const { return pivots_.size() ? pivots_.minCoeff() / pivots_.maxCoeff() : 1.0; }
 
  private:
+    void solve_column(double* x) const;
+
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows_;  // strict lower triangle: L
     Eigen::VectorXd pivots_;                                                       // D
 };

@@ -2,8 +2,10 @@
 #include "farfield/model/model.hpp"
 
 #include <cmath>
+#include <type_traits>
 
 #include "farfield/base/error.hpp"
+#include "farfield/model/parameter_names.hpp"
 
 namespace farfield {
 namespace {
@@ -27,6 +29,13 @@ void check(const Array& values, Eigen::Index rows, const char* place, const char
             }
         }
     }
+}
+
+/// Rows of the array that holds a field; a single vector has its components there.
+template <class Array>
+Eigen::Index array_rows(const Model& model, RowOf rows) {
+    constexpr int kRows = Array::RowsAtCompileTime;
+    return kRows == Eigen::Dynamic ? num_rows(model, rows) : kRows;
 }
 
 }  // namespace
@@ -62,16 +71,10 @@ void validate(const Model& model, const State& state, const char* place) {
 
 void validate(const Model& model, const Parameters& p, const char* place) {
     const Parameters& d = model.default_parameters();
-    check(p.moments, d.moments.rows(), place, "moments");
-    check(p.attachment, d.attachment.rows(), place, "attachment");
-    check(p.kp, d.kp.rows(), place, "kp");
-    check(p.kd, d.kd.rows(), place, "kd");
-    check(p.damping, d.damping.rows(), place, "damping");
-    check(p.armature, d.armature.rows(), place, "armature");
-    check(p.stiffness, d.stiffness.rows(), place, "stiffness");
-    check(p.gravity, 3, place, "gravity");
-    check(p.friction, d.friction.rows(), place, "friction");
-    check(p.hull_vertices, d.hull_vertices.rows(), place, "hull_vertices");
+    visit_fields(p, [&]<class Value>(const auto& field, const Value& value) {
+        if constexpr (!std::is_same_v<Value, double>)
+            check(value, array_rows<Value>(model, field.rows), place, field.name);
+    });
     if (!(p.weight > 0.0) || !std::isfinite(p.weight)) fail(place, ": weight ", p.weight, ", expected > 0 [J]");
     for (Eigen::Index i = 0; i < p.friction.size(); ++i) {
         if (p.friction[i] < 0.0) fail(place, ": friction[", i, "] = ", p.friction[i], ", expected >= 0");
@@ -84,20 +87,14 @@ void validate(const Model& model, const Parameters& p, const char* place) {
 }
 
 Parameters zero_parameters(const Model& model) {
-    const Eigen::Index bodies = model.num_bodies(), dofs = model.num_dofs();
-    const auto actuators = static_cast<Eigen::Index>(model.actuators().size());
     Parameters p;
-    p.moments.setZero(bodies, 10);
-    p.attachment.setZero(bodies, 3);
-    p.kp.setZero(actuators);
-    p.kd.setZero(actuators);
-    p.damping.setZero(dofs);
-    p.armature.setZero(dofs);
-    p.stiffness.setZero(dofs);
-    p.gravity.setZero();
-    p.friction.setZero(bodies);
-    p.weight = 0.0;
-    p.hull_vertices.setZero(model.default_parameters().hull_vertices.rows(), 3);
+    visit_fields(p, [&]<class Value>(const auto& field, Value& value) {
+        if constexpr (std::is_same_v<Value, double>) {
+            value = 0.0;
+        } else {
+            value.setZero(array_rows<Value>(model, field.rows), value.cols());
+        }
+    });
     return p;
 }
 

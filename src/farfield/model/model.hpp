@@ -102,7 +102,7 @@ class Model {
     [[nodiscard]] const Reduction& reduction() const { return reduction_; }
     [[nodiscard]] const CollisionGeometry& collision() const { return collision_; }
     [[nodiscard]] const std::vector<ModelHull>& hulls() const { return hulls_; }
-    /// Pairs left out of contact, with the reason ("joined", "overlap in the reference pose", "excluded by the user", "groups").
+    /// Pairs with a moving body that are left out of contact, as "a, b: reason"; see find_contact_pairs.
     [[nodiscard]] const std::vector<std::string>& excluded_pairs() const { return excluded_pairs_; }
     /// What the user should know (for instance joints that start outside their range).
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
@@ -119,6 +119,9 @@ class Model {
     [[nodiscard]] const State& default_state() const { return default_state_; }
     /// Position targets at the default state, everything else zero.
     [[nodiscard]] const Eigen::VectorXd& default_control() const { return default_control_; }
+
+    /// Time step for rollouts that name none [s].
+    [[nodiscard]] double default_dt() const { return scene_->dt.value_or(kDefaultTimeStep); }
 
     [[nodiscard]] std::optional<int> find_body(const std::string& name) const;
     [[nodiscard]] std::optional<int> find_joint(const std::string& name) const;

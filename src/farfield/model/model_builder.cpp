@@ -11,7 +11,7 @@
 #include "farfield/geometry/primitives.hpp"
 #include "farfield/geometry/principal_axes.hpp"
 #include "farfield/math/rotation.hpp"
-#include "farfield/model/contact_filter.hpp"
+#include "farfield/model/contact_pairs.hpp"
 #include "farfield/scene/shape_surface.hpp"
 
 namespace farfield {
@@ -105,6 +105,8 @@ std::shared_ptr<const Model> ModelBuilder::build() {
 
 void ModelBuilder::check_numbers() const {
     require_finite(scene_.gravity, quoted("scene", scene_.name), "gravity");
+    if (scene_.dt && !(*scene_.dt > 0.0 && std::isfinite(*scene_.dt)))
+        fail(kPlace, ": ", quoted("scene", scene_.name), ": dt = ", *scene_.dt, ", expected > 0 [s] and finite");
     if (scene_.bodies.empty()) fail(kPlace, ": no bodies, expected at least the world as body 0");
     std::set<std::string> body_names, joint_names;
     for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
@@ -546,7 +548,7 @@ void ModelBuilder::add_contact_pairs() {
         (void)body_index(a, "include_contacts");
         (void)body_index(b, "include_contacts");
     }
-    ContactFilterResult result = filter_contacts(model);
+    ContactPairs result = find_contact_pairs(model);
     model.collision_.pairs = std::move(result.pairs);
     model.excluded_pairs_ = std::move(result.excluded);
     model.warnings_.insert(model.warnings_.end(), result.warnings.begin(), result.warnings.end());

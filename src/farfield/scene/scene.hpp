@@ -105,9 +105,13 @@ struct Keyframe {
     Eigen::VectorXd q, v, control;  ///< empty = defaults
 };
 
+/// Of a scene that states none [s].
+inline constexpr double kDefaultTimeStep = 0.01;
+
 struct Scene {
     std::string name = "scene";
     Eigen::Vector3d gravity{0.0, 0.0, -9.81};
+    std::optional<double> dt{};  ///< time step the description asks for [s]; rollouts may choose another
     std::vector<Body> bodies{Body{.name = "world", .motion = BodyMotion::Fixed}};
     std::vector<TriangleMesh> meshes;
     std::vector<Shape> shapes;

@@ -13,8 +13,8 @@
 
 using namespace farfield;
 using namespace farfield::testing;
-using contact::ContactDerivatives;
 using contact::ContactGradient;
+using contact::ContactLinearization;
 using contact::ipc::Barrier;
 using contact::ipc::BarrierTaylor;
 using contact::ipc::Closest;
@@ -58,19 +58,19 @@ void check_all(const Ipc& model, const Poses& poses, double scale, Random& rando
     for (const double slip : {0.0, 0.2, 5.0}) {  // none, sticking, sliding; in slip_speed
         CAPTURE(slip);
         const Poses start = moved(poses, 5e-4 * slip * random_direction(random, 6 * bodies));
-        if (slip > 0.0) model.begin_step(start, dt, parameters, *memory);
-        ContactDerivatives d;
-        model.derivatives(poses, parameters, *memory, d);
+        contact::ContactStep& step = model.begin_step(
+            start, dt, parameters, *memory, slip > 0.0 ? contact::StepMode::Backward : contact::StepMode::Frictionless);
+        ContactLinearization d;
+        step.linearize(poses, d);
         REQUIRE(std::isfinite(d.energy));
         REQUIRE(d.energy > 0.0);
         const DerivativeReport gradient = check_tangent_gradient(
-            [&](const VectorXd& twist) { return model.energy(moved(poses, twist), parameters, *memory); },
-            stacked(d.wrench), ladder, random);
+            [&](const VectorXd& twist) { return step.energy(moved(poses, twist)); }, stacked(d.wrench), ladder, random);
         CHECK_MESSAGE(gradient.passes(1e-6), gradient);
         const DerivativeReport hessian = check_jacobian(
             [&](const VectorXd& twist) {
-                ContactDerivatives there;
-                model.derivatives(moved(poses, twist), parameters, *memory, there);
+                ContactLinearization there;
+                step.linearize(moved(poses, twist), there);
                 return stacked(there.wrench);
             },
             VectorXd::Zero(6 * bodies), wrench_jacobian(d), ladder, random);
@@ -78,15 +78,15 @@ void check_all(const Ipc& model, const Poses& poses, double scale, Random& rando
         worst.gradient = std::max(worst.gradient, gradient.error);
         worst.hessian = std::max(worst.hessian, hessian.error);
         if (slip == 0.0) continue;
-        std::vector<Vector6d> twists(poses.size());
+        contact::Twists twists(poses.size());
         for (Vector6d& twist : twists) twist = normal_vector(random, 6);
         ContactGradient back;
-        model.vjp(poses, start, dt, parameters, *memory, twists, back);
+        step.linearize(poses, d);
+        step.vjp({&twists, 1}, {&back, 1});
         const DerivativeReport previous = check_tangent_gradient(
             [&](const VectorXd& twist) {
-                ContactDerivatives there;
-                model.begin_step(moved(start, twist), dt, parameters, *memory);
-                model.derivatives(poses, parameters, *memory, there);
+                ContactLinearization there;
+                model.begin_step(moved(start, twist), dt, parameters, *memory).linearize(poses, there);
                 double sum = 0.0;
                 for (std::size_t body = 0; body < twists.size(); ++body) sum += twists[body].dot(there.wrench[body]);
                 return sum;
@@ -153,9 +153,7 @@ TEST_CASE("ipc: derivatives just inside the range, and nothing outside") {
     poses[1].position = {0.05, 0.02, 1.0001 * range};
     const CollisionGeometry geometry = tip_above_floor();
     const Parameters parameters = make_parameters(geometry, 1.0, 0.4);
-    const auto memory = model.make_memory();
-    ContactDerivatives d;
-    model.derivatives(poses, parameters, *memory, d);
+    const ContactLinearization d = evaluate(model, poses, parameters);
     CHECK(d.energy == 0.0);
     CHECK(stacked(d.wrench).norm() == 0.0);
     CHECK(assembled(d).norm() == 0.0);
@@ -201,9 +199,7 @@ TEST_CASE("ipc: derivatives on both sides of the limit of parallel edges, and ne
     Poses poses(3);
     poses[1].position = {0.0, 0.0, 0.04};
     const Parameters parameters = make_parameters(geometry, 1.0, 0.0);
-    const auto memory = model.make_memory();
-    ContactDerivatives d;
-    model.derivatives(poses, parameters, *memory, d);
+    const ContactLinearization d = evaluate(model, poses, parameters);
     CHECK(std::isfinite(d.energy));
     CHECK(stacked(d.wrench).allFinite());
     CHECK(assembled(d).allFinite());
@@ -220,16 +216,16 @@ TEST_CASE("ipc: derivatives on both sides of sticking and sliding") {
     Poses start(3);
     start[1].position = {0.05, 0.02, 0.02};
     for (const double share : {0.999, 1.001}) {
-        model.begin_step(start, 0.01, parameters, *memory);
+        contact::ContactStep& step = model.begin_step(start, 0.01, parameters, *memory);
         Poses poses = start;
         poses[1].position.x() += share * 0.05 * 0.01;
-        ContactDerivatives d;
-        model.derivatives(poses, parameters, *memory, d);
+        ContactLinearization d;
+        step.linearize(poses, d);
         REQUIRE(d.friction_energy > 0.0);
         const DerivativeReport hessian = check_jacobian(
             [&](const VectorXd& twist) {
-                ContactDerivatives there;
-                model.derivatives(moved(poses, twist), parameters, *memory, there);
+                ContactLinearization there;
+                step.linearize(moved(poses, twist), there);
                 return stacked(there.wrench);
             },
             VectorXd::Zero(18), wrench_jacobian(d), {.scale = 5e-7, .floor = 1e-14}, random);
@@ -239,10 +235,9 @@ TEST_CASE("ipc: derivatives on both sides of sticking and sliding") {
     const auto force_at = [&](double slip) {
         Poses poses = start;
         poses[1].position.x() += slip;
-        ContactDerivatives rough, smooth;
-        model.begin_step(start, 0.01, parameters, *memory);
-        model.derivatives(poses, parameters, *memory, rough);
-        model.derivatives(poses, make_parameters(geometry, 1e-3, 0.0), *memory, smooth);
+        ContactLinearization rough, smooth;
+        model.begin_step(start, 0.01, parameters, *memory).linearize(poses, rough);
+        frictionless(model, start, parameters, *memory).linearize(poses, smooth);
         return std::pair((rough.wrench[1] - smooth.wrench[1]).x(), smooth.wrench[1].z());
     };
     const auto [sliding, load] = force_at(1e-3);
@@ -261,10 +256,9 @@ TEST_CASE("ipc: the list of candidates changes no bit, wherever it was made") {
         Poses poses = scene.poses;
         for (int step = 0; step < 15; ++step) {
             poses = moved(poses, 4e-3 * normal_vector(random, 18));
-            const auto cold = model.make_memory();
-            ContactDerivatives one, two;
-            model.derivatives(poses, parameters, *warm, one);
-            model.derivatives(poses, parameters, *cold, two);
+            ContactLinearization one;
+            frictionless(model, poses, parameters, *warm).linearize(poses, one);
+            const ContactLinearization two = evaluate(model, poses, parameters);
             if (!std::isfinite(two.energy)) {
                 CHECK(one.energy == two.energy);
                 break;
@@ -331,7 +325,8 @@ TEST_CASE("ipc: the broad phase misses nothing") {
                     c < limit ? c / limit * (2.0 - c / limit) : 1.0);
             }
         }
-        CHECK(model.energy(scene.poses, parameters, *memory) == doctest::Approx(energy).epsilon(1e-11));
+        CHECK(frictionless(model, scene.poses, parameters, *memory).energy(scene.poses) ==
+              doctest::Approx(energy).epsilon(1e-11));
     }
     CHECK(terms > 1000);
 }
@@ -354,9 +349,7 @@ TEST_CASE("ipc: automatic range and scale") {
     const Ipc model(geometry, {.range = range, .scale = scale});
     poses[1].position = {0.0, 0.0, 0.5 + 0.5 * range};
     poses[2].position = {3.0, 0.0, 0.5 + 0.5 * range};
-    const auto memory = model.make_memory();
-    ContactDerivatives d;
-    model.derivatives(poses, parameters, *memory, d);
+    const ContactLinearization d = evaluate(model, poses, parameters);
     CHECK(d.wrench[1].z() == doctest::Approx(-2.0 * 9.81));
     CHECK(d.wrench[2].z() == doctest::Approx(-5.0 * 9.81));
 }

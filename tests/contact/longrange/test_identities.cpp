@@ -8,19 +8,12 @@
 
 using namespace farfield;
 using namespace farfield::testing;
-using contact::ContactDerivatives;
+using contact::ContactLinearization;
 using contact::longrange::BruteForce;
 using contact::longrange::LongRange;
 using contact::longrange::LongRangeOptions;
 
 namespace {
-
-ContactDerivatives evaluate(const contact::ContactPotential& model, const Poses& poses, const Parameters& parameters) {
-    const auto memory = model.make_memory();
-    ContactDerivatives out;
-    model.derivatives(poses, parameters, *memory, out);
-    return out;
-}
 
 /// Wrench about the world's origin.
 Vector6d at_origin(const Vector6d& wrench, const Pose& pose) {
@@ -38,8 +31,8 @@ TEST_CASE("long range: a rigid motion of everything changes nothing but the axes
         const LongRange model(scene.geometry, {});
         const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
         const Pose motion{random_rotation(random), 10.0 * normal_vector(random, 3)};
-        const ContactDerivatives before = evaluate(model, scene.poses, parameters);
-        const ContactDerivatives after = evaluate(model, transformed(scene.poses, motion), parameters);
+        const ContactLinearization before = evaluate(model, scene.poses, parameters);
+        const ContactLinearization after = evaluate(model, transformed(scene.poses, motion), parameters);
         CHECK(after.energy == doctest::Approx(before.energy).epsilon(1e-11));
         CHECK(after.blocks[0].gap == doctest::Approx(before.blocks[0].gap).epsilon(1e-9));
         const double size = stacked(before.wrench).norm();
@@ -60,7 +53,7 @@ TEST_CASE("long range: forces and torques balance, with and without the ground")
     for (int round = 0; round < 40; ++round) {
         const Scene scene = random_scene(random, round % 2 == 0);
         const LongRange model(scene.geometry, {});
-        const ContactDerivatives d = evaluate(model, scene.poses, make_parameters(scene.geometry, 1.0, 0.0));
+        const ContactLinearization d = evaluate(model, scene.poses, make_parameters(scene.geometry, 1.0, 0.0));
         Vector6d total = Vector6d::Zero();
         double size = 0.0;
         for (std::size_t body = 0; body < 3; ++body) {
@@ -81,8 +74,8 @@ TEST_CASE("long range: exchanging the bodies exchanges the blocks") {
         Poses poses = scene.poses;
         std::swap(poses[1], poses[2]);
         const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
-        const ContactDerivatives one = evaluate(LongRange(scene.geometry, {}), scene.poses, parameters);
-        const ContactDerivatives two = evaluate(LongRange(swapped, {}), poses, parameters);
+        const ContactLinearization one = evaluate(LongRange(scene.geometry, {}), scene.poses, parameters);
+        const ContactLinearization two = evaluate(LongRange(swapped, {}), poses, parameters);
         CHECK(two.energy == doctest::Approx(one.energy).epsilon(1e-12));
         CHECK((one.wrench[1] - two.wrench[2]).norm() < 1e-10 * one.wrench[1].norm());
         CHECK((one.blocks[0].hessian.topLeftCorner<6, 6>() - two.blocks[0].hessian.bottomRightCorner<6, 6>()).norm() <
@@ -103,20 +96,19 @@ TEST_CASE("long range: the same bits for 1, 2 and 4 threads, friction and vjp in
     const CollisionGeometry geometry = make_geometry(meshes, true);
     const Parameters parameters = make_parameters(geometry, 1e-3, 0.5);
     const Poses next = moved(poses, 1e-4 * normal_vector(random, 42));
-    std::vector<Vector6d> twists(7);
+    contact::Twists twists(7);
     for (Vector6d& twist : twists) twist = normal_vector(random, 6);
-    ContactDerivatives first;
+    ContactLinearization first;
     contact::ContactGradient first_gradient;
     for (const int threads : {1, 2, 4}) {
-        LongRangeOptions options;
-        options.threads = threads;
-        const LongRange model(geometry, options);
-        const auto memory = model.make_memory();
-        ContactDerivatives d;
+        ThreadPool pool(threads);
+        const LongRange model(geometry, {});
+        const auto memory = model.make_memory(&pool);
+        ContactLinearization d;
         contact::ContactGradient gradient;
-        model.begin_step(poses, 0.01, parameters, *memory);
-        model.derivatives(next, parameters, *memory, d);
-        model.vjp(next, poses, 0.01, parameters, *memory, twists, gradient);
+        contact::ContactStep& step = model.begin_step(poses, 0.01, parameters, *memory, contact::StepMode::Backward);
+        step.linearize(next, d);
+        step.vjp({&twists, 1}, {&gradient, 1});
         CHECK(d.friction_energy > 0.0);
         if (threads == 1) {
             first = d;
@@ -137,17 +129,19 @@ TEST_CASE("long range: saved memory gives the same bits, and other evaluations o
     const LongRange model(scene.geometry, {});
     const Parameters parameters = make_parameters(scene.geometry, 1e-3, 0.5);
     const auto memory = model.make_memory(), copy = model.make_memory();
-    static_cast<void>(model.energy(scene.poses, parameters, *memory));
+    contact::ContactStep &step = frictionless(model, scene.poses, parameters, *memory),
+                         &other = frictionless(model, scene.poses, parameters, *copy);
+    static_cast<void>(step.energy(scene.poses));
     copy->restore(memory->save());
     const Poses next = moved(scene.poses, 1e-4 * normal_vector(random, 18));
-    ContactDerivatives one, two, three;
-    model.derivatives(next, parameters, *memory, one);
-    model.derivatives(next, parameters, *copy, two);
+    ContactLinearization one, two, three;
+    step.linearize(next, one);
+    other.linearize(next, two);
     CHECK(one.energy == two.energy);
     CHECK(stacked(one.wrench) == stacked(two.wrench));
     CHECK(memory->save() == copy->save());
-    static_cast<void>(model.energy(moved(scene.poses, 1e-3 * normal_vector(random, 18)), parameters, *memory));
-    model.derivatives(next, parameters, *memory, three);
+    static_cast<void>(step.energy(moved(scene.poses, 1e-3 * normal_vector(random, 18))));
+    step.linearize(next, three);
     CHECK(three.energy == doctest::Approx(one.energy).epsilon(1e-12));
     CHECK((stacked(three.wrench) - stacked(one.wrench)).norm() < 1e-9 * stacked(one.wrench).norm());
     std::vector<double> foreign = memory->save();
@@ -165,14 +159,13 @@ TEST_CASE("long range: friction of two bodies in the air conserves momentum") {
         const Parameters with = make_parameters(scene.geometry, 1e-3, 0.5),
                          without = make_parameters(scene.geometry, 1e-3, 0.0);
         const auto memory = model.make_memory();
-        model.begin_step(scene.poses, 0.01, with, *memory);
         // translation of body 1: displaced points carry the force along, so the torque about where it acts is zero
         Poses next = scene.poses;
         const Eigen::Vector3d shift = 1e-4 * unit_vector(random);
         next[1].position += shift;
-        ContactDerivatives rough, smooth;
-        model.derivatives(next, with, *memory, rough);
-        model.derivatives(next, without, *memory, smooth);
+        ContactLinearization rough, smooth;
+        model.begin_step(scene.poses, 0.01, with, *memory).linearize(next, rough);
+        model.begin_step(scene.poses, 0.01, without, *memory).linearize(next, smooth);
         Vector6d total = Vector6d::Zero();
         for (std::size_t body = 1; body < 3; ++body) {
             total += at_origin(rough.wrench[body] - smooth.wrench[body], scene.poses[body]);
@@ -206,5 +199,5 @@ TEST_CASE("long range: mistakes are refused by name") {
     CHECK_THROWS_WITH_AS(model.begin_step(touching, 0.01, parameters, *memory),
                          doctest::Contains("bodies 'body1' and 'body2' touch"), std::invalid_argument);
     parameters.weight = 0.0;
-    CHECK_THROWS_AS(static_cast<void>(model.energy(scene.poses, parameters, *memory)), std::invalid_argument);
+    CHECK_THROWS_AS(model.begin_step(scene.poses, 0.01, parameters, *memory), std::invalid_argument);
 }

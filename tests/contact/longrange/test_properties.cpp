@@ -10,22 +10,13 @@
 
 using namespace farfield;
 using namespace farfield::testing;
-using contact::ContactDerivatives;
+using contact::ContactLinearization;
 using contact::longrange::BruteForce;
 using contact::longrange::LongRange;
 using contact::longrange::LongRangeOptions;
 using Eigen::Vector3d;
 
-namespace {
-
-ContactDerivatives evaluate(const contact::ContactPotential& model, const Poses& poses, const Parameters& parameters) {
-    const auto memory = model.make_memory();
-    ContactDerivatives out;
-    model.derivatives(poses, parameters, *memory, out);
-    return out;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("long range: equals brute force when all nodes are inside d1") {
     // Two thin plates of two triangles each, much closer than the triangles are large.
@@ -41,8 +32,8 @@ TEST_CASE("long range: equals brute force when all nodes are inside d1") {
     for (const bool area : {false, true}) {
         LongRangeOptions options;
         options.area_weights = area;
-        const ContactDerivatives tree = evaluate(LongRange(geometry, options), poses, parameters);
-        const ContactDerivatives brute = evaluate(BruteForce(geometry, options), poses, parameters);
+        const ContactLinearization tree = evaluate(LongRange(geometry, options), poses, parameters);
+        const ContactLinearization brute = evaluate(BruteForce(geometry, options), poses, parameters);
         CHECK(tree.energy == brute.energy);
         CHECK(tree.wrench[1] == brute.wrench[1]);
         CHECK(tree.blocks[0].hessian == brute.blocks[0].hessian);
@@ -72,7 +63,7 @@ TEST_CASE("long range: barrier, energy times gap stays bounded and touching is i
     double previous = 0.0;
     for (const double gap : {1e-4, 1e-5, 1e-6, 1e-7, 1e-8}) {
         poses[2].position = {0.013, 0.021, 0.1 + gap - lowest};
-        const ContactDerivatives d = evaluate(model, poses, parameters);
+        const ContactLinearization d = evaluate(model, poses, parameters);
         const double product = d.energy * gap;
         CHECK(product > 1.0);
         CHECK(product < 100.0);
@@ -82,16 +73,16 @@ TEST_CASE("long range: barrier, energy times gap stays bounded and touching is i
         CHECK(d.blocks[0].gap > 0.2 * gap);
     }
     poses[2].position.z() = 0.1 - 1e-9 - lowest;
-    CHECK(model.energy(poses, parameters, *memory) == std::numeric_limits<double>::infinity());
+    CHECK(frictionless(model, poses, parameters, *memory).energy(poses) == std::numeric_limits<double>::infinity());
     poses[2].position.z() = 0.05 - lowest;
-    CHECK(model.energy(poses, parameters, *memory) == std::numeric_limits<double>::infinity());
+    CHECK(frictionless(model, poses, parameters, *memory).energy(poses) == std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("long range: the reported gap is a lower bound of the distance") {
     Random random(41);
     for (int round = 0; round < 60; ++round) {
         const Scene scene = random_scene(random, true);
-        const ContactDerivatives d =
+        const ContactLinearization d =
             evaluate(LongRange(scene.geometry, {}), scene.poses, make_parameters(scene.geometry, 1.0, 0.0));
         // vertex samples of both meshes bound the distance from above
         const auto vertices = [&](std::size_t body) {
@@ -123,7 +114,7 @@ TEST_CASE("long range: the force never vanishes, |F| -> 12 r^-1.5 up to 1e6 m") 
     for (const double r : {1e2, 1e4, 1e6}) {
         Poses poses(3);
         poses[2].position = {r, 0.0, 0.0};
-        const ContactDerivatives d = evaluate(model, poses, parameters);
+        const ContactLinearization d = evaluate(model, poses, parameters);
         CHECK(d.wrench[1].head<3>().norm() ==
               doctest::Approx(12.0 * std::pow(r, -1.5) * (1.0 + 1.0 / std::sqrt(r))).epsilon(1e-6));
         CHECK(d.wrench[1].x() > 0.0);  // dE/dx of the left body: moving right costs energy, so the bodies repel
@@ -159,8 +150,8 @@ TEST_CASE("long range: C2 at every switch, one-sided Hessians differ linearly in
             const double size = hessian_at(switch_at).blocks[0].hessian.norm();
             double previous = 0.0;
             for (const double h : {1e-3, 1e-4, 1e-5, 1e-6}) {
-                const ContactDerivatives above = hessian_at(switch_at * (1.0 + h)),
-                                         below = hessian_at(switch_at * (1.0 - h));
+                const ContactLinearization above = hessian_at(switch_at * (1.0 + h)),
+                                           below = hessian_at(switch_at * (1.0 - h));
                 const double jump = (above.blocks[0].hessian - below.blocks[0].hessian).norm() / size;
                 if (previous > 0.0) CHECK(jump < 0.2 * previous);
                 previous = jump;
@@ -229,25 +220,25 @@ TEST_CASE("long range: ground of half-space is uniform, an incline holds up to t
     const auto memory = model.make_memory();
     Poses poses(2);
     double low = 1e-7, high = 0.1;
-    ContactDerivatives d;
+    ContactLinearization d;
     for (int k = 0; k < 100; ++k) {
         const double middle = 0.5 * (low + high);
         poses[1].position.z() = 0.1 + middle;
-        model.derivatives(poses, parameters, *memory, d);
+        frictionless(model, poses, parameters, *memory).linearize(poses, d);
         (-d.wrench[1].z() > mass * g ? low : high) = middle;
     }
     const double normal_force = -d.wrench[1].z();
     CHECK(normal_force == doctest::Approx(mass * g).epsilon(1e-6));
-    model.begin_step(poses, dt, parameters, *memory);
+    contact::ContactStep& step = model.begin_step(poses, dt, parameters, *memory);
     for (const double t : {0.3, 0.45, 0.49}) {
         const double speed = slip * t / std::sqrt(mu * mu - t * t);
         Poses next = poses;
         next[1].position.x() += speed * dt;
-        model.derivatives(next, parameters, *memory, d);
+        step.linearize(next, d);
         CHECK(d.wrench[1].x() == doctest::Approx(t * normal_force).epsilon(0.01));
     }
     Poses next = poses;
     next[1].position.x() += 1.0 * dt;
-    model.derivatives(next, parameters, *memory, d);
+    step.linearize(next, d);
     CHECK(d.wrench[1].x() == doctest::Approx(mu * normal_force).epsilon(0.01));
 }

@@ -8,7 +8,7 @@
 
 using namespace farfield;
 using namespace farfield::testing;
-using contact::ContactDerivatives;
+using contact::ContactLinearization;
 using contact::polyhedral::FrictionForm;
 using contact::polyhedral::Polyhedral;
 using contact::polyhedral::PolyhedralOptions;
@@ -33,24 +33,26 @@ void check_derivatives(const Polyhedral& model, const HullScene& scene, Random& 
     const auto size = 6 * static_cast<Eigen::Index>(scene.poses.size());
     const Parameters& parameters = scene.model->default_parameters();
     const auto memory = model.make_memory();
-    ContactDerivatives d;
-    model.derivatives(scene.poses, parameters, *memory, d);
+    contact::ContactStep& step = frictionless(model, scene.poses, parameters, *memory);
+    ContactLinearization d;
+    step.linearize(scene.poses, d);
     REQUIRE(std::isfinite(d.energy));
     if (d.energy == 0.0) return;  // the hull of both parts is near, no part is
     ++worst.active;
-    CHECK(model.energy(scene.poses, parameters, *memory) == doctest::Approx(d.energy).epsilon(1e-11));
-    CHECK(model.energy(scene.poses, parameters, *model.make_memory()) == doctest::Approx(d.energy).epsilon(1e-11));
+    CHECK(step.energy(scene.poses) == doctest::Approx(d.energy).epsilon(1e-11));
+    CHECK(frictionless(model, scene.poses, parameters, *model.make_memory()).energy(scene.poses) ==
+          doctest::Approx(d.energy).epsilon(1e-11));
     const LadderOptions ladder{.scale = 0.3 * scene.gap, .floor = 1e-14};  // x^-5 varies on a fraction of the gap
     // a direction that happens to be normal to the gradient has differences that are all rounding
     const LadderOptions along{.scale = ladder.scale, .floor = 1e-2 * stacked(d.wrench).norm()};
-    const DerivativeReport gradient = check_tangent_gradient(
-        [&](const Eigen::VectorXd& twist) { return model.energy(moved(scene.poses, twist), parameters, *memory); },
-        stacked(d.wrench), along, random);
+    const DerivativeReport gradient =
+        check_tangent_gradient([&](const Eigen::VectorXd& twist) { return step.energy(moved(scene.poses, twist)); },
+                               stacked(d.wrench), along, random);
     CHECK_MESSAGE(gradient.passes(1e-6), gradient);
     const DerivativeReport hessian = check_jacobian(
         [&](const Eigen::VectorXd& twist) {
-            ContactDerivatives there;
-            model.derivatives(moved(scene.poses, twist), parameters, *memory, there);
+            ContactLinearization there;
+            step.linearize(moved(scene.poses, twist), there);
             return stacked(there.wrench);
         },
         Eigen::VectorXd::Zero(size), wrench_jacobian(d), ladder, random);
@@ -80,13 +82,15 @@ void check_vjp(const Polyhedral& model, const HullScene& scene, Random& random, 
     std::vector<Vector6d> twists(start.size());
     for (Vector6d& twist : twists) twist = normal_vector(random, 6);
     contact::ContactGradient gradient;
-    model.vjp(poses, start, dt, parameters, *memory, twists, gradient);
+    ContactLinearization here;
+    contact::ContactStep& step = model.begin_step(start, dt, parameters, *memory, contact::StepMode::Backward);
+    step.linearize(poses, here);
+    step.vjp({&twists, 1}, {&gradient, 1});
     if (gradient.hull_vertices.norm() == 0.0) return;
     ++worst.active;
     const auto phi = [&](const Poses& previous, const Parameters& p) {
-        ContactDerivatives there;
-        model.begin_step(previous, dt, p, *memory);
-        model.derivatives(poses, p, *memory, there);
+        ContactLinearization there;
+        model.begin_step(previous, dt, p, *memory).linearize(poses, there);
         double sum = 0.0;
         for (std::size_t body = 0; body < twists.size(); ++body) sum += twists[body].dot(there.wrench[body]);
         return sum;

@@ -484,9 +484,9 @@ class Scene:
     Its lists are read as tuples of copies; change them by add_..., replace_..., or by assigning a whole new list.
     """
 
-    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
+    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
 
-    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
+    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
         """A copy with the given fields changed."""
 
     @property
@@ -502,6 +502,15 @@ class Scene:
 
     @gravity.setter
     def gravity(self, value: numpy.typing.ArrayLike) -> None: ...
+
+    @property
+    def dt(self) -> float | None:
+        """
+        Time step the description asks for [s]; rollouts that name none take it.
+        """
+
+    @dt.setter
+    def dt(self, value: float | None) -> None: ...
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -657,15 +666,197 @@ class State:
 
     def __setstate__(self, arg: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]], /) -> None: ...
 
+class Drawable:
+    """A surface to draw, in the frame of its body."""
+
+    @property
+    def name(self) -> str:
+        """Name of the shape."""
+
+    @property
+    def body(self) -> int:
+        """Body index."""
+
+    @property
+    def vertices(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Shape (n, 3) [m]."""
+
+    @property
+    def triangles(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None, 3), order='C')]:
+        """Shape (m, 3)."""
+
+    @property
+    def color(self) -> Annotated[NDArray[numpy.float64], dict(shape=(4), order='C')]:
+        """Red, green, blue, alpha, 0 to 1."""
+
+class Model:
+    """
+    A scene compiled into flat arrays; immutable. Made by build_model or load.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the scene."""
+
+    @property
+    def scene(self) -> Scene:
+        """A copy of the scene it was built from."""
+
+    @property
+    def num_bodies(self) -> int:
+        """Bodies, the world (0) included."""
+
+    @property
+    def num_q(self) -> int:
+        """Coordinates."""
+
+    @property
+    def num_dofs(self) -> int:
+        """Degrees of freedom: size of velocities and tangent vectors."""
+
+    @property
+    def num_unknowns(self) -> int:
+        """Degrees of freedom left after ties and scripted bodies."""
+
+    @property
+    def num_controls(self) -> int:
+        """Inputs of all actuators together."""
+
+    @property
+    def num_kinematic(self) -> int:
+        """Bodies whose pose is scripted."""
+
+    @property
+    def num_parameters(self) -> int:
+        """Entries of the flat vector of its parameters."""
+
+    @property
+    def default_dt(self) -> float:
+        """
+        Time step of rollouts that name none [s]: the one its file or scene states, else 0.01.
+        """
+
+    @property
+    def body_names(self) -> list[str]:
+        """Names of the bodies, the world first."""
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of the joints, in the order of q and v."""
+
+    @property
+    def actuator_names(self) -> list[str]:
+        """Names of the actuators, in the order of the controls."""
+
+    @property
+    def kinematic_bodies(self) -> list[int]:
+        """Indices of the scripted bodies, in the order of a script's columns."""
+
+    @property
+    def reduction(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """
+        E of the exact reduction: tangent steps are E z, shape (num_dofs, num_unknowns).
+        """
+
+    @property
+    def contact_pairs(self) -> list:
+        """Pairs of body names that may meet."""
+
+    @property
+    def excluded_pairs(self) -> list[str]:
+        """
+        Pairs with a moving body that are left out of contact, as 'a, b: reason'; Scene.include brings one back.
+        """
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the importer could not carry over and what looks unusual."""
+
+    @property
+    def keyframes(self) -> dict:
+        """Name -> (State, control)."""
+
+    def default_state(self) -> State:
+        """The reference pose at rest."""
+
+    def default_parameters(self) -> Parameters:
+        """The parameters of the scene as described."""
+
+    def default_control(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """
+        Position targets at the reference pose, the rest 0; shape (num_controls,).
+        """
+
+    def body(self, name: str) -> int:
+        """Index of a body."""
+
+    def joint_q(self, name: str) -> slice:
+        """Slice of a joint's coordinates in q."""
+
+    def joint_dofs(self, name: str) -> slice:
+        """Slice of a joint's degrees of freedom in v and tangent vectors."""
+
+    def actuator_controls(self, name: str) -> slice:
+        """Slice of an actuator's inputs in the controls."""
+
+    def drawables(self) -> list[Drawable]:
+        """Surfaces to draw, half-spaces left out."""
+
+    def half_spaces(self) -> list:
+        """
+        (body index, unit normal, offset) per half-space, in the body's frame: normal . x <= offset.
+        """
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> bytes: ...
+
+    def __setstate__(self, arg: bytes, /) -> None: ...
+
+class ParameterField:
+    """
+    A field of Parameters: what it is and where it stands in the flat vector.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the attribute."""
+
+    @property
+    def unit(self) -> str:
+        """SI unit; of each kind of entry where they differ."""
+
+    @property
+    def rows(self) -> str:
+        """
+        What a row belongs to: 'body', 'actuator', 'dof', 'hull vertex' or 'scene' (a single one).
+        """
+
+    @property
+    def description(self) -> str:
+        """What it is."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the attribute; () for a number."""
+
+    @property
+    def entries(self) -> slice:
+        """Slice of its entries in the flat vector."""
+
+    def __repr__(self) -> str: ...
+
 class Parameters:
     """
     What a rollout can be differentiated by besides its state and controls. Arrays are views: write into them.
+
+    A vector with names: flatten, from_flat, + - * and dot; a gradient by parameters is a Parameters too.
     """
 
     @property
     def moments(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
         """
-        Mass moments per body, shape (num_bodies, 10): m, hx, hy, hz, Sxx, Syy, Szz, Sxy, Sxz, Syz [kg, kg m, kg m^2], h = sum m x, S = sum m x x^T in the body frame.
+        Mass moments per body, shape (num_bodies, 10): m, hx, hy, hz, Sxx, Syy, Szz, Sxy, Sxz, Syz [kg, kg m, kg m^2], h = sum m x, S = sum m x x^T in the body frame. They move together: see set_mass.
         """
 
     @moments.setter
@@ -748,154 +939,62 @@ class Parameters:
     def copy(self) -> Parameters:
         """An independent copy."""
 
-    def __repr__(self) -> str: ...
-
-    def __getstate__(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], float, Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]]: ...
-
-    def __setstate__(self, arg: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], float, Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]], /) -> None: ...
-
-class Drawable:
-    """A surface to draw, in the frame of its body."""
-
-    @property
-    def name(self) -> str:
-        """Name of the shape."""
-
-    @property
-    def body(self) -> int:
-        """Body index."""
-
-    @property
-    def vertices(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
-        """Shape (n, 3) [m]."""
-
-    @property
-    def triangles(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None, 3), order='C')]:
-        """Shape (m, 3)."""
-
-    @property
-    def color(self) -> Annotated[NDArray[numpy.float64], dict(shape=(4), order='C')]:
-        """Red, green, blue, alpha, 0 to 1."""
-
-class Model:
-    """
-    A scene compiled into flat arrays; immutable. Made by build_model or load.
-    """
-
-    @property
-    def name(self) -> str:
-        """Name of the scene."""
-
-    @property
-    def scene(self) -> Scene:
-        """A copy of the scene it was built from."""
-
-    @property
-    def num_bodies(self) -> int:
-        """Bodies, the world (0) included."""
-
-    @property
-    def num_q(self) -> int:
-        """Coordinates."""
-
-    @property
-    def num_dofs(self) -> int:
-        """Degrees of freedom: size of velocities and tangent vectors."""
-
-    @property
-    def num_unknowns(self) -> int:
-        """Degrees of freedom left after ties and scripted bodies."""
-
-    @property
-    def num_controls(self) -> int:
-        """Inputs of all actuators together."""
-
-    @property
-    def num_kinematic(self) -> int:
-        """Bodies whose pose is scripted."""
-
-    @property
-    def body_names(self) -> list[str]:
-        """Names of the bodies, the world first."""
-
-    @property
-    def joint_names(self) -> list[str]:
-        """Names of the joints, in the order of q and v."""
-
-    @property
-    def actuator_names(self) -> list[str]:
-        """Names of the actuators, in the order of the controls."""
-
-    @property
-    def kinematic_bodies(self) -> list[int]:
-        """Indices of the scripted bodies, in the order of a script's columns."""
-
-    @property
-    def reduction(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+    def fields(self) -> list[ParameterField]:
         """
-        E of the exact reduction: tangent steps are E z, shape (num_dofs, num_unknowns).
+        Every field with its unit, shape and place in the flat vector, in order.
         """
 
-    @property
-    def contact_pairs(self) -> list:
-        """Pairs of body names that may meet."""
-
-    @property
-    def excluded_pairs(self) -> list[str]:
-        """Pairs left out of contact, each with the reason."""
-
-    @property
-    def warnings(self) -> list[str]:
-        """What the importer could not carry over and what looks unusual."""
-
-    @property
-    def keyframes(self) -> dict:
-        """Name -> (State, control)."""
-
-    def default_state(self) -> State:
-        """The reference pose at rest."""
-
-    def default_parameters(self) -> Parameters:
-        """The parameters of the scene as described."""
-
-    def default_control(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    def flatten(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """
-        Position targets at the reference pose, the rest 0; shape (num_controls,).
+        All fields behind each other, row by row; see fields and parameter_names.
         """
 
-    def body(self, name: str) -> int:
-        """Index of a body."""
+    @staticmethod
+    def from_flat(model: Model, flat: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Parameters:
+        """The inverse of flatten, shape (model.num_parameters,)."""
 
-    def joint_q(self, name: str) -> slice:
-        """Slice of a joint's coordinates in q."""
+    def unflatten(self, flat: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Parameters:
+        """Parameters of these sizes with the entries of a flat vector."""
 
-    def joint_dofs(self, name: str) -> slice:
-        """Slice of a joint's degrees of freedom in v and tangent vectors."""
-
-    def actuator_controls(self, name: str) -> slice:
-        """Slice of an actuator's inputs in the controls."""
-
-    def drawables(self) -> list[Drawable]:
-        """Surfaces to draw, half-spaces left out."""
-
-    def half_spaces(self) -> list:
+    def set_mass(self, body: int, mass: float) -> None:
         """
-        (body index, unit normal, offset) per half-space, in the body's frame: normal . x <= offset.
+        Gives the body with this index (model.body(name)) a mass [kg]; first and second moments are scaled with it, so its centre and its shape of inertia stay.
         """
+
+    def dot(self, other: Parameters) -> float:
+        """Sum of the products of all entries."""
+
+    def __add__(self, arg: Parameters, /) -> Parameters: ...
+
+    def __sub__(self, arg: Parameters, /) -> Parameters: ...
+
+    def __mul__(self, arg: float, /) -> Parameters: ...
+
+    def __rmul__(self, arg: float, /) -> Parameters: ...
 
     def __repr__(self) -> str: ...
 
-    def __getstate__(self) -> bytes: ...
+    def __getstate__(self) -> dict: ...
 
-    def __setstate__(self, arg: bytes, /) -> None: ...
+    def __setstate__(self, arg: dict, /) -> None: ...
+
+def zero_parameters(model: Model) -> Parameters:
+    """Parameters of the model's sizes, all zero."""
+
+def parameter_names(model: Model) -> list[str]:
+    """
+    Names of the entries of the flat vector: 'friction[box]', 'moments[box].mass', 'gravity.z', 'weight'.
+    """
+
+def parameter_mask(model: Model, selection: Sequence[str]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+    """
+    Indices into the flat vector of fields ('friction'), rows ('moments[box]') or entries ('moments[box].mass').
+    """
 
 def build_model(scene: Scene) -> Model:
     """
     Compiles a Scene. Raises ValueError naming the element, its value and what was expected.
     """
-
-def zero_parameters(model: Model) -> Parameters:
-    """Parameters of the model's sizes, all zero."""
 
 def forward_kinematics(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 7), order='C')]:
     """
@@ -911,6 +1010,178 @@ def difference(model: Model, start: Annotated[NDArray[numpy.float64], dict(shape
     """
     The tangent vector from start to end: retract(start, difference(start, end)) = end.
     """
+
+def mass_matrix(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+    """
+    Mass matrix in joint coordinates with armature, shape (num_dofs, num_dofs) [kg m^2, kg m, kg]: kinetic energy is 1/2 v . M v.
+    """
+
+def body_jacobian(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], body: int, point: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+    """
+    Velocity by v of a point fixed to a body, shape (6, num_dofs): linear, then angular, in world axes. point: in the frame of the body, shape (3,) [m]; absent: its origin.
+    """
+
+class InverseDynamicsDerivatives:
+    """Jacobians of tau, shape (num_dofs, num_dofs) each, rows: tau."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By the tangent of q (see retract)."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By v."""
+
+    @property
+    def a(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By a: the mass matrix."""
+
+class InverseDynamicsGradient:
+    """Gradient of tau_bar . tau."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By the tangent of q, shape (num_dofs,)."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By v, shape (num_dofs,)."""
+
+    @property
+    def a(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By a, shape (num_dofs,)."""
+
+    @property
+    def wrenches(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')]:
+        """By the wrenches on the bodies, shape (num_bodies, 6)."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """By moments, attachment, gravity and armature; the rest 0."""
+
+def bias_force(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    Coriolis, centrifugal, gyroscopic and gravity forces c(q, v), shape (num_dofs,) [N m or N]: M a + c = tau.
+    """
+
+def inverse_dynamics(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    Generalised forces tau, shape (num_dofs,) [N m or N], under which the model accelerates by a [rad/s^2, m/s^2]: tau = M a + c - sum of J^T wrench. Springs, damping, ties and actuators are not in it. wrenches: forces on the bodies from outside, shape (num_bodies, 6): force [N] and torque [N m] in world axes at each body's origin.
+    """
+
+def inverse_dynamics_derivatives(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None) -> InverseDynamicsDerivatives:
+    """
+    Exact Jacobians of inverse_dynamics. By the wrench on a body: -body_jacobian(...).T.
+    """
+
+def inverse_dynamics_vjp(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], tau_bar: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None) -> InverseDynamicsGradient:
+    """
+    Gradient of tau_bar . inverse_dynamics(...), at the cost of a few of its evaluations.
+    """
+
+class ForwardDynamicsDerivatives:
+    """Jacobians of a, rows: a."""
+
+    @property
+    def acceleration(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """The accelerations themselves, shape (num_dofs,)."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By the tangent of q, shape (num_dofs, num_dofs)."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By v, shape (num_dofs, num_dofs)."""
+
+    @property
+    def tau(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """
+        By tau, shape (num_dofs, num_dofs): the inverse mass matrix, with ties E (E^T M E)^-1 E^T.
+        """
+
+    @property
+    def wrenches(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+        """
+        By the wrenches, shape (num_dofs, 6 num_bodies): columns 6 i to 6 i + 6 belong to body i.
+        """
+
+class ForwardDynamicsGradient:
+    """Gradient of a_bar . a."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By the tangent of q, shape (num_dofs,)."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By v, shape (num_dofs,)."""
+
+    @property
+    def tau(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By tau, shape (num_dofs,)."""
+
+    @property
+    def scripted_acceleration(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By scripted_acceleration, shape (num_dofs,)."""
+
+    @property
+    def wrenches(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')]:
+        """By the wrenches on the bodies, shape (num_bodies, 6)."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """By moments, attachment, gravity and armature; the rest 0."""
+
+def forward_dynamics(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], tau: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None, scripted_acceleration: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    Accelerations, shape (num_dofs,) [rad/s^2, m/s^2], under the generalised forces tau, shape (num_dofs,) [N m or N]. Contact, springs, damping and actuators act only as far as they are in tau and wrenches; ties hold exactly. wrenches: as in inverse_dynamics. scripted_acceleration: shape (num_dofs,), read only where a body is scripted; absent: 0.
+    """
+
+def forward_dynamics_derivatives(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], tau: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None, scripted_acceleration: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None) -> ForwardDynamicsDerivatives:
+    """Exact Jacobians of forward_dynamics."""
+
+def forward_dynamics_vjp(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], tau: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], a_bar: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C')] | None = None, scripted_acceleration: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None) -> ForwardDynamicsGradient:
+    """
+    Gradient of a_bar . forward_dynamics(...), at the cost of a few of its evaluations.
+    """
+
+class PassiveForceDerivatives:
+    """Jacobians of passive_force, (num_dofs, num_dofs)."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By the tangent of q."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By v: -damping on the diagonal."""
+
+class PassiveForceGradient:
+    """Gradient of tau_bar . passive_force(...)."""
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By the tangent of q, shape (num_dofs,)."""
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """By v, shape (num_dofs,)."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """By stiffness and damping; the rest 0."""
+
+def passive_force(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    Generalised forces of the joints' springs and dampers, shape (num_dofs,) [N m or N]; limits are not in it.
+    """
+
+def passive_force_derivatives(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> PassiveForceDerivatives:
+    """Exact Jacobians of passive_force."""
+
+def passive_force_vjp(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], tau_bar: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> PassiveForceGradient:
+    """Gradient of tau_bar . passive_force(...)."""
 
 class PairBlock:
     """Second derivatives of one pair of bodies."""
@@ -931,7 +1202,7 @@ class PairBlock:
     def gap(self) -> float:
         """Certified lower bound of the distance [m]."""
 
-class ContactDerivatives:
+class ContactLinearization:
     """Contact energy and its derivatives by body motions."""
 
     @property
@@ -987,7 +1258,7 @@ class ContactModel:
     def description(self) -> str:
         """Name and options as JSON."""
 
-    def evaluate(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, previous_q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None, dt: float = 0.01) -> ContactDerivatives:
+    def evaluate(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, previous_q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None, dt: float = 0.01) -> ContactLinearization:
         """
         Energy, wrenches and Hessian blocks at coordinates q. With previous_q, friction of a step of dt [s] from there is included.
         """
@@ -999,12 +1270,11 @@ class LongRange(ContactModel):
     Its weight [J] and friction coefficients are in Parameters, to be differentiated by.
     """
 
-    def __init__(self, *, blend: Sequence[float] = [], zero_offset: bool = True, area_weights: bool = False, length_scale: float = 1.0, slip_speed: float = 0.001, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', threads: int = 1, brute_force: bool = False) -> None:
+    def __init__(self, *, blend: Sequence[float] = [], zero_offset: bool = True, area_weights: bool = False, length_scale: float = 1.0, slip_speed: float = 0.001, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
         """
         blend: blending margin per body, or one for all; empty = by shape. zero_offset: the potential tends to 0 far away.
         area_weights: independent of the mesh's fineness. length_scale [m]. slip_speed: smoothing of friction [m/s].
-        friction_form: 'projected' (momentum balances) or 'paper'. threads: body pairs in parallel, same bits for any number.
-        brute_force: all pairs of triangles, no hierarchy.
+        friction_form: 'projected' (momentum balances) or 'paper'. brute_force: all pairs of triangles, no hierarchy.
         """
 
 class Ipc(ContactModel):
@@ -1014,11 +1284,11 @@ class Ipc(ContactModel):
     Its weight [J] and friction coefficients are in Parameters, to be differentiated by.
     """
 
-    def __init__(self, *, range: float | None = None, scale: Sequence[float] = [], slip_speed: float = 0.001, threads: int = 1) -> None:
+    def __init__(self, *, range: float | None = None, scale: Sequence[float] = [], slip_speed: float = 0.001) -> None:
         """
         range [m]: where contact begins; None = a hundredth of the scene's size. scale: factor of the weight, per contact pair or
         one for all; empty = at the default weight four terms at half the range carry the lighter body of a pair.
-        slip_speed: smoothing of friction [m/s]. threads: body pairs in parallel, same bits for any number.
+        slip_speed: smoothing of friction [m/s].
         """
 
 class IpcGlobal(ContactModel):
@@ -1028,10 +1298,9 @@ class IpcGlobal(ContactModel):
     Brute force over all pairs; refused above 2,000 triangles.
     """
 
-    def __init__(self, *, length_scale: float = 1.0, slip_speed: float = 0.001, threads: int = 1) -> None:
+    def __init__(self, *, length_scale: float = 1.0, slip_speed: float = 0.001) -> None:
         """
-        length_scale [m]: the unit of d. slip_speed: smoothing of friction [m/s]. threads: body pairs in parallel, same bits
-        for any number.
+        length_scale [m]: the unit of d. slip_speed: smoothing of friction [m/s].
         """
 
 def hull_moments(model: Model, parameters: Parameters, *, mass: str = 'solid') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
@@ -1054,11 +1323,10 @@ class Polyhedral(ContactModel):
     lighter body's weight; Parameters.weight multiplies it, relative to the model's default.
     """
 
-    def __init__(self, *, range: float = 0.0, margin: float = 0.1, slip_speed: float = 0.001, friction_form: str = 'projected', threads: int = 1) -> None:
+    def __init__(self, *, range: float = 0.0, margin: float = 0.1, slip_speed: float = 0.001, friction_form: str = 'projected') -> None:
         """
         range: distance below which hulls repel [m]; 0 = by the scene. margin: dimensionless margin of the barrier.
         slip_speed: smoothing of friction [m/s]. friction_form: 'projected' (momentum balances) or 'paper'.
-        threads: body pairs in parallel, same bits for any number.
         """
 
     def range_for(self, model: Model) -> float:
@@ -1067,6 +1335,52 @@ class Polyhedral(ContactModel):
     def excluded_pairs(self, model: Model) -> list[str]:
         """
         Body pairs left out because their hulls overlap in the reference pose, with the reason.
+        """
+
+class StepOptions:
+    """How a step is taken."""
+
+    def __init__(self, *, dt: float = 0.01, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard') -> None: ...
+
+    @property
+    def dt(self) -> float:
+        """Time step [s]."""
+
+    @property
+    def tolerance(self) -> float:
+        """Newton stop, infinity norm of the gradient [N, N m]."""
+
+    @property
+    def max_iterations(self) -> int:
+        """Newton iterations before a step gives up."""
+
+    @property
+    def pd_convention(self) -> str:
+        """
+        'standard': 1/2 kp |q* - q|^2 + 1/2 kd dt |v* - v|^2; 'paper': the same without the halves and the dt.
+        """
+
+class FilterOptions:
+    """How the collision filter certifies a step."""
+
+    def __init__(self, *, keep: float = 0.1, tolerance: float = 0.05, curvature_scale: float = 1.0) -> None: ...
+
+    @property
+    def keep(self) -> float:
+        """
+        Fraction of the gap at the start that is kept everywhere on the certified path, in (0, 1).
+        """
+
+    @property
+    def tolerance(self) -> float:
+        """
+        Of the remaining gap: where the search for the largest step may stop, in (0, 1).
+        """
+
+    @property
+    def curvature_scale(self) -> float:
+        """
+        Multiplies the bounds of bending; anything below 1 gives up the certificate.
         """
 
 class StepReport:
@@ -1120,6 +1434,18 @@ class StepReport:
     def contact(self) -> float:
         """Contact energy [J]."""
 
+    @property
+    def contact_linearizations(self) -> int:
+        """Calls of the contact model with derivatives."""
+
+    @property
+    def contact_energies(self) -> int:
+        """Calls of the contact model for its energy alone."""
+
+    @property
+    def contact_evaluations(self) -> int:
+        """All calls of the contact model."""
+
     def __repr__(self) -> str: ...
 
 class Trajectory:
@@ -1166,6 +1492,10 @@ class Trajectory:
         """Time step [s]."""
 
     @property
+    def options(self) -> StepOptions:
+        """How its steps were taken."""
+
+    @property
     def num_steps(self) -> int:
         """Steps taken."""
 
@@ -1190,7 +1520,9 @@ class Trajectory:
     def __repr__(self) -> str: ...
 
 class RolloutGradient:
-    """Gradient of a loss by everything a rollout depends on."""
+    """
+    Gradient of a loss by everything a rollout depends on, each with all else held fixed. Where the initial state depends on parameters, add (dq0/dtheta)^T q0 + (dv0/dtheta)^T v0 to that by parameters.
+    """
 
     @property
     def q0(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
@@ -1216,9 +1548,9 @@ class RolloutGradient:
     def policy(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """By the policy's own numbers."""
 
-def rollout(model: Model, parameters: Parameters, state: State, controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float = 0.01, contact: ContactModel | str | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', script: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, policy: object | None = None, guess: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None) -> Trajectory:
+def rollout(model: Model, parameters: Parameters, state: State, controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float | None = None, contact: ContactModel | str | None = None, tolerance: float | None = None, max_iterations: int | None = None, pd_convention: str | None = None, script: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, policy: object | None = None, guess: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, threads: int = 1, options: StepOptions | None = None, filter: FilterOptions | None = None) -> Trajectory:
     """
-    Simulates len(controls) steps of dt [s] from `state`; controls has shape (steps, num_controls).
+    Simulates len(controls) steps of dt [s] (default: model.default_dt) from `state`; controls has shape (steps, num_controls).
 
     Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop [N, N m].
     script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.
@@ -1226,17 +1558,51 @@ def rollout(model: Model, parameters: Parameters, state: State, controls: Annota
     'ipc-global'; weight and friction are in the parameters.
     policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar) and optional num_parameters.
     guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).
+    threads: body pairs of contact in parallel, same bits for any number.
+    options: StepOptions, instead of dt, tolerance, max_iterations and pd_convention. filter: FilterOptions of the collision filter.
     """
 
-def rollout_batch(model: Model, parameters: Sequence[Parameters], states: Sequence[State], controls: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]], *, dt: float = 0.01, contact: ContactModel | str | None = None, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', threads: int | None = None, guesses: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]] | None = None) -> list[Trajectory]:
+def rollout_batch(model: Model, parameters: Sequence[Parameters], states: Sequence[State], controls: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]], *, dt: float | None = None, contact: ContactModel | str | None = None, tolerance: float | None = None, max_iterations: int | None = None, pd_convention: str | None = None, threads: int | None = None, guesses: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]] | None = None, options: StepOptions | None = None, filter: FilterOptions | None = None) -> list[Trajectory]:
     """
     Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per rollout. guesses: one warm start per rollout. Same bits for any thread count.
     """
 
-def rollout_vjp(trajectory: Trajectory, *, dL_dq: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dv: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dpose: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, allow_unconverged: bool = False, policy: object | None = None) -> RolloutGradient:
+def rollout_vjp(trajectory: Trajectory, *, dL_dq: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dv: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dpose: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dparameters: Parameters | Sequence[Parameters] | None = None, allow_unconverged: bool = False, policy: object | None = None, threads: int = 1) -> RolloutGradient | list[RolloutGradient]:
     """
     Gradient of a loss from its partials per state: dL_dq, dL_dv of shape (steps + 1, num_dofs), tangent; dL_dpose of shape
     (steps + 1, num_bodies, 6): by the position of the body's origin, then by a rotation vector, world axes. Not copied.
+    dL_dparameters: of a loss that depends on parameters directly, states held fixed; it is added to the gradient.
+    Several losses at once: every array gets one more extent before the others and dL_dparameters is a list; the result is a list
+    of gradients, for little more than the price of one.
+    """
+
+class StepJacobian:
+    """
+    d(q, v)_next = A d(q, v) + B d(control) + S d(script) + C d(parameters), all tangent.
+    """
+
+    @property
+    def A(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By the state, shape (2 num_dofs, 2 num_dofs)."""
+
+    @property
+    def B(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By the control, shape (2 num_dofs, num_controls)."""
+
+    @property
+    def S(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """
+        By the script at the end of the step, shape (2 num_dofs, 6 num_kinematic).
+        """
+
+    @property
+    def C(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """By the chosen parameters, shape (2 num_dofs, chosen)."""
+
+def step_jacobian(trajectory: Trajectory, t: int, parameters: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')] | Sequence[str] | None = None, *, threads: int = 1) -> StepJacobian:
+    """
+    Exact Jacobian of the step from state t to the next, from one factorisation; negative t counts from the end.
+    parameters: what C is by: indices into the flat vector, or names as parameter_mask takes them.
     """
 
 def rollout_vjp_batch(trajectories: Sequence[Trajectory], *, dL_dq: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, dL_dv: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, dL_dpose: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, allow_unconverged: bool = False, threads: int | None = None) -> list[RolloutGradient]:

@@ -2,11 +2,11 @@
 #include "farfield/contact/ipc/ipc.hpp"
 
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "farfield/base/error.hpp"
 #include "farfield/contact/ipc/placed.hpp"
+#include "farfield/contact/pairwise/step_check.hpp"
 
 namespace farfield::contact::ipc {
 
@@ -27,7 +27,6 @@ void validate(const IpcOptions& options, int num_pairs) {
     if (options.scale.size() > 1 && options.scale.size() != at(num_pairs)) {
         fail("IpcOptions: scale has ", options.scale.size(), " entries, expected none, one, or ", num_pairs);
     }
-    if (options.threads < 1) fail("IpcOptions: threads ", options.threads, ", expected >= 1");
 }
 
 Ipc::Ipc(const CollisionGeometry& geometry, const IpcOptions& options)
@@ -54,11 +53,10 @@ Ipc::Ipc(const CollisionGeometry& geometry, const IpcOptions& options)
             fail("Ipc: friction_body ", pair.friction_body, " of pair (", pair.a, ", ", pair.b, ") is not in the pair");
         }
     }
-    if (options.threads > 1) pool_ = std::make_unique<ThreadPool>(options.threads);
 }
 
-std::unique_ptr<ContactMemory> Ipc::make_memory() const {
-    auto memory = std::make_unique<Memory>();
+std::unique_ptr<ContactMemory> Ipc::make_memory(ThreadPool* pool) const {
+    auto memory = std::make_unique<Memory>(*this, pool);
     memory->pairs.resize(pairs_.size());
     memory->results.resize(pairs_.size());
     memory->now.resize(shapes_.size());
@@ -68,27 +66,19 @@ std::unique_ptr<ContactMemory> Ipc::make_memory() const {
 
 Memory& Ipc::own(ContactMemory& memory) const {
     auto* mine = dynamic_cast<Memory*>(&memory);
-    if (mine == nullptr || mine->pairs.size() != pairs_.size() || mine->now.size() != shapes_.size()) {
-        fail("Ipc: memory was made by another contact model");
-    }
+    if (mine == nullptr || &mine->model != this) fail("Ipc: memory was made by another contact model");
     return *mine;
 }
 
-void Ipc::check(const Poses& poses, const Parameters& parameters) const {
+void Ipc::check(const Poses& poses) const {
     if (poses.size() != shapes_.size()) fail("Ipc: ", poses.size(), " poses, expected ", shapes_.size());
+}
+
+void Ipc::check(const Parameters& parameters) const {
     if (parameters.friction.size() != static_cast<Eigen::Index>(shapes_.size())) {
         fail("Ipc: ", parameters.friction.size(), " friction coefficients, expected one per body: ", shapes_.size());
     }
     if (!(parameters.weight > 0.0)) fail("Ipc: weight ", parameters.weight, ", expected > 0 [J]");
-}
-
-double Ipc::coefficient(int pair, const Parameters& parameters) const {
-    return parameters.friction[pairs_[at(pair)].friction_body];
-}
-
-double Ipc::weight(int pair, const Parameters& parameters) const {
-    if (options_.scale.empty()) return parameters.weight;
-    return parameters.weight * options_.scale[options_.scale.size() == 1 ? 0 : at(pair)];
 }
 
 void Ipc::prepare(const Poses& poses, std::vector<PlacedShape>& placed) const {
@@ -126,82 +116,92 @@ void Ipc::find_near(const Poses& poses, const std::vector<PlacedShape>& placed, 
 }
 
 template <class Work>
-void Ipc::for_each_pair(const std::vector<int>& list, Work&& work) const {
-    const auto one = [&](int slot) { work(slot, list[at(slot)]); };
-    if (pool_) {
-        pool_->run(static_cast<int>(list.size()), std::cref(one));
-    } else {
-        for (int slot = 0; slot < static_cast<int>(list.size()); ++slot) one(slot);
-    }
+void Ipc::for_each_pair(const Memory& memory, Work&& work) const {
+    run_chunks(memory.pool, static_cast<int>(memory.near.size()), [&](int slot) { work(slot, memory.near[at(slot)]); });
 }
 
-void Ipc::begin_step(const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory) const {
-    check(previous, parameters);
+ContactStep& Ipc::begin_step(const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
+                             StepMode mode) const {
+    check(previous);
+    check(parameters);
     if (!(dt > 0.0)) fail("Ipc: dt ", dt, ", expected > 0 [s]");
-    Memory& mine = own(memory);
-    mine.dt = dt;
-    mine.previous = previous;
-    prepare(previous, mine.start);
-    for (PairMemory& pair : mine.pairs) pair.friction.clear();
-    find_near(previous, mine.start, mine);
-    for_each_pair(mine.near, [&](int, int pair) { pair_lag(place(pair, mine.previous, mine.start), mine); });
+    Memory& step = own(memory);
+    step.mode = mode;
+    step.dt = dt;
+    step.weight = parameters.weight;
+    step.linearized = false;
+    step.coefficients.resize(pairs_.size());
+    step.weights.resize(pairs_.size());
+    for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+        step.coefficients[pair] =
+            mode == StepMode::Frictionless ? 0.0 : parameters.friction[pairs_[pair].friction_body];
+        step.weights[pair] = parameters.weight;
+        if (!options_.scale.empty()) step.weights[pair] *= options_.scale[options_.scale.size() == 1 ? 0 : pair];
+        step.pairs[pair].friction.clear();
+    }
+    if (mode == StepMode::Frictionless) return step;
+    step.previous = previous;
+    prepare(previous, step.start);
+    find_near(previous, step.start, step);
+    for_each_pair(step, [&](int, int pair) { pair_lag(place(pair, step.previous, step.start), step); });
+    return step;
 }
 
-double Ipc::energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const {
-    check(poses, parameters);
-    Memory& mine = own(memory);
-    prepare(poses, mine.now);
-    find_near(poses, mine.now, mine);
-    for_each_pair(mine.near, [&](int, int pair) {
-        const Placed now = place(pair, poses, mine.now);
-        PairResult& result = mine.results[at(pair)];
-        if (mine.previous.empty() || mine.pairs[at(pair)].friction.empty() || coefficient(pair, parameters) == 0.0) {
-            pair_energy(now, nullptr, mine, result);
+double Ipc::energy(const Poses& poses, Memory& step) const {
+    check(poses);
+    step.linearized = false;
+    prepare(poses, step.now);
+    find_near(poses, step.now, step);
+    for_each_pair(step, [&](int, int pair) {
+        const Placed now = place(pair, poses, step.now);
+        PairResult& result = step.results[at(pair)];
+        if (step.pairs[at(pair)].friction.empty() || step.coefficients[at(pair)] == 0.0) {
+            pair_energy(now, nullptr, step, result);
         } else {
-            const Slip moved = slip(now, place(pair, mine.previous, mine.start), mine.dt);
-            pair_energy(now, &moved, mine, result);
+            const Slip moved = slip(now, place(pair, step.previous, step.start), step.dt);
+            pair_energy(now, &moved, step, result);
         }
     });
     double total = 0.0;
-    for (const int pair : mine.near) {
-        const PairResult& result = mine.results[at(pair)];
+    for (const int pair : step.near) {
+        const PairResult& result = step.results[at(pair)];
         if (!result.finite) return std::numeric_limits<double>::infinity();
-        total += weight(pair, parameters) * (result.energy + coefficient(pair, parameters) * result.friction);
+        total += step.weights[at(pair)] * (result.energy + step.coefficients[at(pair)] * result.friction);
     }
     return total;
 }
 
-void Ipc::derivatives(const Poses& poses, const Parameters& parameters, ContactMemory& memory,
-                      ContactDerivatives& out) const {
-    check(poses, parameters);
-    Memory& mine = own(memory);
-    prepare(poses, mine.now);
-    find_near(poses, mine.now, mine);
-    out.blocks.resize(mine.near.size());
-    for_each_pair(mine.near, [&](int slot, int pair) {
-        const Placed now = place(pair, poses, mine.now);
-        PairResult& result = mine.results[at(pair)];
-        const double own_weight = weight(pair, parameters), rubs = coefficient(pair, parameters);
-        if (mine.previous.empty() || mine.pairs[at(pair)].friction.empty() || rubs == 0.0) {
-            pair_derivatives(now, own_weight, rubs, nullptr, mine, result, out.blocks[at(slot)]);
+void Ipc::linearize(const Poses& poses, Memory& step, ContactLinearization& out) const {
+    check(poses);
+    step.linearized = false;
+    step.poses = poses;
+    prepare(poses, step.now);
+    find_near(poses, step.now, step);
+    out.blocks.resize(step.near.size());
+    for_each_pair(step, [&](int slot, int pair) {
+        const Placed now = place(pair, poses, step.now);
+        PairResult& result = step.results[at(pair)];
+        const double weight = step.weights[at(pair)], coefficient = step.coefficients[at(pair)];
+        if (step.pairs[at(pair)].friction.empty() || coefficient == 0.0) {
+            pair_derivatives(now, weight, coefficient, nullptr, step, result, out.blocks[at(slot)]);
         } else {
-            const Slip moved = slip(now, place(pair, mine.previous, mine.start), mine.dt);
-            pair_derivatives(now, own_weight, rubs, &moved, mine, result, out.blocks[at(slot)]);
+            const Slip moved = slip(now, place(pair, step.previous, step.start), step.dt);
+            pair_derivatives(now, weight, coefficient, &moved, step, result, out.blocks[at(slot)]);
         }
     });
     out.energy = out.friction_energy = 0.0;
     out.wrench.assign(shapes_.size(), Vector6d::Zero());
-    out.gaps = mine.gaps;
+    out.gaps = step.gaps;
     std::size_t kept = 0;
-    for (std::size_t slot = 0; slot < mine.near.size(); ++slot) {
-        const int pair = mine.near[slot];
-        const PairResult& result = mine.results[at(pair)];
+    for (std::size_t slot = 0; slot < step.near.size(); ++slot) {
+        const int pair = step.near[slot];
+        const PairResult& result = step.results[at(pair)];
         if (!result.finite) {
             out.energy = std::numeric_limits<double>::infinity();
             return;
         }
-        const double friction = weight(pair, parameters) * coefficient(pair, parameters) * result.friction;
-        out.energy += weight(pair, parameters) * result.energy + friction;
+        const double friction = step.weights[at(pair)] * step.coefficients[at(pair)] * result.friction;
+        out.energy += step.weights[at(pair)] * result.energy + friction;
         out.friction_energy += friction;
         out.wrench[at(pairs_[at(pair)].a)] += result.wrench_a;
         out.wrench[at(pairs_[at(pair)].b)] += result.wrench_b;
@@ -211,47 +211,35 @@ void Ipc::derivatives(const Poses& poses, const Parameters& parameters, ContactM
         ++kept;
     }
     out.blocks.resize(kept);
+    step.linearized = true;
 }
 
-void Ipc::vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
-              const std::vector<Vector6d>& twists, ContactGradient& out) const {
-    check(poses, parameters);
-    check(previous, parameters);
-    if (twists.size() != shapes_.size()) fail("Ipc: ", twists.size(), " twists, expected ", shapes_.size());
-    Memory& mine = own(memory);
-    mine.dt = dt;
-    mine.previous = previous;
-    prepare(poses, mine.now);
-    prepare(previous, mine.start);
-    mine.near.clear();
-    for (int pair = 0; pair < static_cast<int>(pairs_.size()); ++pair) {
-        double gap = 0.0;
-        if (may_act(place(pair, poses, mine.now), gap) || may_act(place(pair, mine.previous, mine.start), gap))
-            mine.near.push_back(pair);
-    }
-    for_each_pair(mine.near, [&](int, int pair) {
-        PairResult& result = mine.results[at(pair)];
-        const Placed now = place(pair, poses, mine.now), start = place(pair, mine.previous, mine.start);
-        const Vector6d &twist_a = twists[at(now.a)], &twist_b = twists[at(now.b)];
-        PairBlock unused;
-        PairResult contact;
-        pair_derivatives(now, 1.0, 0.0, nullptr, mine, contact, unused);
-        if (!contact.finite) refuse_touching(now);
-        result = {};
-        result.phi = twist_a.dot(contact.wrench_a) + twist_b.dot(contact.wrench_b);
-        pair_friction_vjp(start, slip(now, start, dt), twist_a, twist_b, mine, result);
+void Ipc::vjp(std::span<const Twists> directions, Memory& step, std::span<ContactGradient> out) const {
+    check_vjp("Ipc", shapes_.size(), step.mode, step.linearized, directions, out.size());
+    step.adjoints.assign(directions.size() * pairs_.size(), {});
+    for_each_pair(step, [&](int, int pair) {
+        if (step.pairs[at(pair)].friction.empty()) return;
+        const Placed now = place(pair, step.poses, step.now), start = place(pair, step.previous, step.start);
+        pair_friction_vjp(start, slip(now, start, step.dt), directions, step);
     });
-    out.previous_wrench.assign(shapes_.size(), Vector6d::Zero());
-    out.friction = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(shapes_.size()));
-    out.weight = 0.0;
-    out.hull_vertices.resize(0, 3);
-    for (const int pair : mine.near) {
-        const PairResult& result = mine.results[at(pair)];
-        const double rubs = coefficient(pair, parameters), own_weight = weight(pair, parameters);
-        out.previous_wrench[at(pairs_[at(pair)].a)] += own_weight * rubs * result.previous.a;
-        out.previous_wrench[at(pairs_[at(pair)].b)] += own_weight * rubs * result.previous.b;
-        out.friction[pairs_[at(pair)].friction_body] += own_weight * result.friction_phi;
-        out.weight += own_weight / parameters.weight * (result.phi + rubs * result.friction_phi);
+    for (std::size_t k = 0; k < directions.size(); ++k) {
+        ContactGradient& gradient = out[k];
+        gradient.previous_wrench.assign(shapes_.size(), Vector6d::Zero());
+        gradient.friction.setZero(static_cast<Eigen::Index>(shapes_.size()));
+        gradient.weight = 0.0;
+        gradient.hull_vertices.resize(0, 3);
+        for (const int pair : step.near) {
+            const PairAdjoint& adjoint = step.adjoints[k * pairs_.size() + at(pair)];
+            const PairResult& result = step.results[at(pair)];
+            const std::size_t a = at(pairs_[at(pair)].a), b = at(pairs_[at(pair)].b);
+            const double weight = step.weights[at(pair)], scale = weight * step.coefficients[at(pair)];
+            gradient.previous_wrench[a] += scale * adjoint.previous.a;
+            gradient.previous_wrench[b] += scale * adjoint.previous.b;
+            gradient.friction[pairs_[at(pair)].friction_body] += weight * adjoint.friction_phi;
+            // The whole energy is proportional to the weight.
+            gradient.weight +=
+                (directions[k][a].dot(result.wrench_a) + directions[k][b].dot(result.wrench_b)) / step.weight;
+        }
     }
 }
 

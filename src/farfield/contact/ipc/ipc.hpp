@@ -7,12 +7,11 @@
 ///            a mesh above a half-space: b of every vertex's height
 /// Paper:     [Li2020]; the global form replaces the barrier alone and looks at all pairs of features
 ///
-/// Friction acts only after begin_step. A pair's friction coefficient is that of its `friction_body`.
+/// A pair's friction coefficient is that of its `friction_body`.
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "farfield/base/thread_pool.hpp"
 #include "farfield/contact/contact_potential.hpp"
 #include "farfield/contact/ipc/memory.hpp"
 #include "farfield/contact/ipc/options.hpp"
@@ -25,16 +24,12 @@ class Ipc final : public ContactPotential {
  public:
     Ipc(const CollisionGeometry& geometry, const IpcOptions& options);
 
-    [[nodiscard]] std::unique_ptr<ContactMemory> make_memory() const override;
-    void begin_step(const Poses& previous, double dt, const Parameters& parameters,
-                    ContactMemory& memory) const override;
-    [[nodiscard]] double energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const override;
-    void derivatives(const Poses& poses, const Parameters& parameters, ContactMemory& memory,
-                     ContactDerivatives& out) const override;
-    void vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
-             const std::vector<Vector6d>& twists, ContactGradient& out) const override;
+    [[nodiscard]] std::unique_ptr<ContactMemory> make_memory(ThreadPool* pool = nullptr) const override;
+    ContactStep& begin_step(const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
+                            StepMode mode = StepMode::Forward) const override;
 
  private:
+    friend class Memory;
     struct Placed;   // a pair of bodies at given poses
     struct Facing;   // a mesh above a half-space within it
     struct Nearest;  // what a pass over all terms has seen
@@ -53,21 +48,23 @@ class Ipc final : public ContactPotential {
     [[nodiscard]] bool may_act(const Placed& at, double& gap) const;
     /// Lists the pairs that may act at `poses` or have friction, with the gaps of all.
     void find_near(const Poses& poses, const std::vector<PlacedShape>& placed, Memory& memory) const;
-    /// work(slot, pair) for every pair of the list.
+    /// work(slot, pair) for every pair of memory.near.
     template <class Work>
-    void for_each_pair(const std::vector<int>& list, Work&& work) const;
+    void for_each_pair(const Memory& memory, Work&& work) const;
     [[nodiscard]] Memory& own(ContactMemory& memory) const;
-    void check(const Poses& poses, const Parameters& parameters) const;
-    [[nodiscard]] double coefficient(int pair, const Parameters& parameters) const;
-    [[nodiscard]] double weight(int pair, const Parameters& parameters) const;
+    void check(const Poses& poses) const;
+    void check(const Parameters& parameters) const;
+    [[nodiscard]] double energy(const Poses& poses, Memory& memory) const;
+    void linearize(const Poses& poses, Memory& memory, ContactLinearization& out) const;
+    void vjp(std::span<const Twists> directions, Memory& memory, std::span<ContactGradient> out) const;
     [[nodiscard]] Slip slip(const Placed& now, const Placed& start, double dt) const;
 
     void pair_energy(const Placed& now, const Slip* slip, Memory& memory, PairResult& result) const;
     void pair_derivatives(const Placed& now, double weight, double coefficient, const Slip* slip, Memory& memory,
                           PairResult& result, PairBlock& block) const;
     void pair_lag(const Placed& start, Memory& memory) const;
-    void pair_friction_vjp(const Placed& start, const Slip& slip, const Vector6d& twist_a, const Vector6d& twist_b,
-                           Memory& memory, PairResult& result) const;
+    void pair_friction_vjp(const Placed& start, const Slip& slip, std::span<const Twists> directions,
+                           Memory& memory) const;
     [[noreturn]] void refuse_touching(const Placed& at) const;
 
     IpcOptions options_;
@@ -75,7 +72,6 @@ class Ipc final : public ContactPotential {
     std::vector<Shape> shapes_;
     std::vector<std::string> names_;
     std::vector<ContactPair> pairs_;
-    std::unique_ptr<ThreadPool> pool_;  ///< null: one thread
 };
 
 }  // namespace farfield::contact::ipc

@@ -163,32 +163,37 @@ void Ipc::pair_lag(const Placed& p, Memory& memory) const {
     if (!for_each_term(p, own, lag).finite) refuse_touching(p);
 }
 
-void Ipc::pair_friction_vjp(const Placed& p, const Slip& slip, const Vector6d& twist_a, const Vector6d& twist_b,
-                            Memory& memory, PairResult& result) const {
-    MotionAdjoint& previous = result.previous;
-    const auto add = [&](const SlipAdjoint& adjoint) {
-        result.friction_phi += adjoint.phi;
-        previous.a += adjoint.previous_a;
-        previous.b += adjoint.previous_b;
+void Ipc::pair_friction_vjp(const Placed& p, const Slip& slip, std::span<const Twists> directions,
+                            Memory& memory) const {
+    /// then(adjoint, previous) for every direction.
+    const auto for_each_direction = [&](const LaggedContact& contact, const auto& then) {
+        for (std::size_t k = 0; k < directions.size(); ++k) {
+            PairAdjoint& out = memory.adjoints[k * pairs_.size() + at(p.pair)];
+            const SlipAdjoint adjoint = slip_vjp(contact, slip, directions[k][at(p.a)], directions[k][at(p.b)]);
+            out.friction_phi += adjoint.phi;
+            out.previous.a += adjoint.previous_a;
+            out.previous.b += adjoint.previous_b;
+            then(adjoint, out.previous);
+        }
     };
     for_each_half_space(p, [&](const Facing& facing) {
         const bool first = facing.mesh_is_a;
         const Vector3d shift = (first ? p.origin_a : p.origin_b) - facing.origin_mesh;
         const Vector3d &n = facing.normal, &origin_mesh = first ? p.origin_a : p.origin_b,
                        &origin_plane = first ? p.origin_b : p.origin_a;
-        Vector6d &mesh = first ? previous.a : previous.b, &plane = first ? previous.b : previous.a;
         const auto back = [&](const Vector3d& local, double z) {
             const Vector3d x = facing.placed->rotation * local + shift, foot = x - z * n;
             const BarrierTaylor b = barrier_.taylor(z * z);
-            const SlipAdjoint adjoint =
-                slip_vjp({first ? x : foot, first ? foot : x, n, -2.0 * z * b.first}, slip, twist_a, twist_b);
-            add(adjoint);
-            const Vector3d &x_bar = first ? adjoint.a : adjoint.b, &foot_bar = first ? adjoint.b : adjoint.a;
-            const double z_bar = -n.dot(foot_bar) - adjoint.load * (2.0 * b.first + 4.0 * z * z * b.second);
-            const Vector3d n_bar = adjoint.normal - z * foot_bar + z_bar * (x - origin_plane);
-            add_force(x_bar + foot_bar + z_bar * n, x - origin_mesh, mesh);
-            plane.head<3>() -= z_bar * n;
-            plane.tail<3>() += n.cross(n_bar);
+            const LaggedContact contact{first ? x : foot, first ? foot : x, n, -2.0 * z * b.first};
+            for_each_direction(contact, [&](const SlipAdjoint& adjoint, MotionAdjoint& previous) {
+                Vector6d &mesh = first ? previous.a : previous.b, &plane = first ? previous.b : previous.a;
+                const Vector3d &x_bar = first ? adjoint.a : adjoint.b, &foot_bar = first ? adjoint.b : adjoint.a;
+                const double z_bar = -n.dot(foot_bar) - adjoint.load * (2.0 * b.first + 4.0 * z * z * b.second);
+                const Vector3d n_bar = adjoint.normal - z * foot_bar + z_bar * (x - origin_plane);
+                add_force(x_bar + foot_bar + z_bar * n, x - origin_mesh, mesh);
+                plane.head<3>() -= z_bar * n;
+                plane.tail<3>() += n.cross(n_bar);
+            });
         };
         if (!for_each_height(facing, back).finite) refuse_touching(p);
     });
@@ -198,9 +203,10 @@ void Ipc::pair_friction_vjp(const Placed& p, const Slip& slip, const Vector6d& t
         const Closest closest = turned(rotation, local);
         const Mollifier mollifier = turned(rotation, local_mollifier);
         const BarrierTaylor barrier = barrier_.taylor(closest.squared);
-        const SlipAdjoint adjoint = slip_vjp(lagged(closest, mollifier, barrier), slip, twist_a, twist_b);
-        add(adjoint);
-        pull_back_contact(closest, mollifier, barrier, adjoint, p.origin_a, p.origin_b, previous);
+        const LaggedContact contact = lagged(closest, mollifier, barrier);
+        for_each_direction(contact, [&](const SlipAdjoint& adjoint, MotionAdjoint& previous) {
+            pull_back_contact(closest, mollifier, barrier, adjoint, p.origin_a, p.origin_b, previous);
+        });
     };
     if (!for_each_term(p, memory.pairs[at(p.pair)], back).finite) refuse_touching(p);
 }

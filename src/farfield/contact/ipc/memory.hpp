@@ -22,25 +22,42 @@ struct PairMemory {
 /// Of one body pair, one evaluation.
 struct PairResult {
     bool finite = true;
-    double energy = 0.0;    ///< per unit of weight and scale
-    double friction = 0.0;  ///< and of the friction coefficient
-    Vector6d wrench_a = Vector6d::Zero(), wrench_b = Vector6d::Zero();
-    double phi = 0.0, friction_phi = 0.0;  ///< vjp: of the unit energies above
-    MotionAdjoint previous;                ///< vjp: of friction_phi
+    double energy = 0.0;                                                ///< per unit of weight and scale
+    double friction = 0.0;                                              ///< and of the friction coefficient
+    Vector6d wrench_a = Vector6d::Zero(), wrench_b = Vector6d::Zero();  ///< of the weighted energies
 };
 
-class Memory final : public ContactMemory {
+/// Of one body pair and one direction of a vjp.
+struct PairAdjoint {
+    double friction_phi = 0.0;  ///< of the friction energy per unit of weight, scale and coefficient
+    MotionAdjoint previous;     ///< of friction_phi
+};
+
+class Ipc;
+
+class Memory final : public ContactMemory, public ContactStep {
  public:
+    Memory(const Ipc& model, ThreadPool* pool);
     [[nodiscard]] std::vector<double> save() const override;
     void restore(const std::vector<double>& values) override;
+    [[nodiscard]] double energy(const Poses& poses) override;
+    void linearize(const Poses& poses, ContactLinearization& out) override;
+    void vjp(std::span<const Twists> directions, std::span<ContactGradient> out) override;
 
+    const Ipc& model;
+    ThreadPool* pool = nullptr;
     std::vector<PairMemory> pairs;
     std::vector<PlacedShape> now, start;  ///< per body, for the current and the lagged poses
-    Poses previous;                       ///< of the last begin_step; empty before
-    double dt = 0.0;
+    // The step
+    StepMode mode = StepMode::Frictionless;
+    Poses previous, poses;  ///< at its start, and where it was last linearised
+    double dt = 0.0, weight = 0.0;
+    std::vector<double> coefficients, weights;  ///< per pair: of friction, and of the energy [J]
+    bool linearized = false;                    ///< `results` are those of linearize at `poses`
     std::vector<PairResult> results;
-    std::vector<int> near;     ///< pairs that need evaluation
-    std::vector<double> gaps;  ///< per pair, of bounding spheres [m]
+    std::vector<PairAdjoint> adjoints;  ///< per pair, direction by direction
+    std::vector<int> near;              ///< pairs that need evaluation
+    std::vector<double> gaps;           ///< per pair, of bounding spheres [m]
 };
 
 }  // namespace farfield::contact::ipc

@@ -15,7 +15,6 @@ struct IpcOptions {
     double length_scale = 1.0;  ///< global: the length [m] in which distances are measured
     std::vector<double> scale;  ///< factor of the weight, one per contact pair, or one for all; empty = 1
     double slip_speed = 1e-3;   ///< below it friction fades [m/s]; also the largest speed of creep
-    int threads = 1;            ///< body pairs are shared out; results have the same bits for any number
 };
 
 /// Throws, naming the option, its value and what is expected.

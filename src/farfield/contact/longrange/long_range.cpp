@@ -6,6 +6,7 @@
 
 #include "farfield/base/error.hpp"
 #include "farfield/contact/longrange/placed.hpp"
+#include "farfield/contact/pairwise/step_check.hpp"
 
 namespace farfield::contact::longrange {
 
@@ -30,7 +31,6 @@ void validate(const LongRangeOptions& options, int num_bodies) {
     positive("slip_speed", options.slip_speed);
     positive("energy_tolerance", options.energy_tolerance);
     positive("derivative_tolerance", options.derivative_tolerance);
-    if (options.threads < 1) fail("LongRangeOptions: threads ", options.threads, ", expected >= 1");
 }
 
 LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options)
@@ -55,14 +55,12 @@ LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& 
                  ") is not in the pair");
         }
     }
-    if (options.threads > 1) pool_ = std::make_unique<ThreadPool>(options.threads);
 }
 
-std::unique_ptr<ContactMemory> LongRange::make_memory() const {
-    auto memory = std::make_unique<Memory>();
+std::unique_ptr<ContactMemory> LongRange::make_memory(ThreadPool* pool) const {
+    auto memory = std::make_unique<Memory>(*this, pool);
     memory->pairs.resize(pairs_.size());
     memory->results.resize(pairs_.size());
-    memory->adjoints.resize(pairs_.size());
     memory->now.resize(shapes_.size());
     memory->start.resize(shapes_.size());
     return memory;
@@ -70,23 +68,20 @@ std::unique_ptr<ContactMemory> LongRange::make_memory() const {
 
 Memory& LongRange::own(ContactMemory& memory) const {
     auto* mine = dynamic_cast<Memory*>(&memory);
-    if (mine == nullptr || mine->pairs.size() != pairs_.size() || mine->now.size() != shapes_.size()) {
-        fail("LongRange: memory was made by another contact model");
-    }
+    if (mine == nullptr || &mine->model != this) fail("LongRange: memory was made by another contact model");
     return *mine;
 }
 
-void LongRange::check(const Poses& poses, const Parameters& parameters) const {
+void LongRange::check(const Poses& poses) const {
     if (poses.size() != shapes_.size()) fail("LongRange: ", poses.size(), " poses, expected ", shapes_.size());
+}
+
+void LongRange::check(const Parameters& parameters) const {
     if (parameters.friction.size() != static_cast<Eigen::Index>(shapes_.size())) {
         fail("LongRange: ", parameters.friction.size(),
              " friction coefficients, expected one per body: ", shapes_.size());
     }
     if (!(parameters.weight > 0.0)) fail("LongRange: weight ", parameters.weight, ", expected > 0 [J]");
-}
-
-double LongRange::coefficient(int pair, const Parameters& parameters) const {
-    return parameters.friction[pairs_[at(pair)].friction_body];
 }
 
 void LongRange::prepare(const Poses& poses, Poses& scaled, std::vector<RotatedShape>& rotated) const {
@@ -116,128 +111,99 @@ void LongRange::for_each_pair(Memory& memory, Work&& work) const {
         work(pair, *scratch);
         memory.give_back(std::move(scratch));
     };
-    const int count = static_cast<int>(pairs_.size());
-    if (pool_) {
-        pool_->run(count, std::cref(one));
-    } else {
-        for (int pair = 0; pair < count; ++pair) one(pair);
-    }
+    run_chunks(memory.pool, static_cast<int>(pairs_.size()), one);
 }
 
-void LongRange::begin_step(const Poses& previous, double dt, const Parameters& parameters,
-                           ContactMemory& memory) const {
-    check(previous, parameters);
+ContactStep& LongRange::begin_step(const Poses& previous, double dt, const Parameters& parameters,
+                                   ContactMemory& memory, StepMode mode) const {
+    check(previous);
+    check(parameters);
     if (!(dt > 0.0)) fail("LongRange: dt ", dt, ", expected > 0 [s]");
-    Memory& mine = own(memory);
-    mine.dt = dt;
-    mine.evaluated = false;
-    prepare(previous, mine.previous, mine.start);
-    for_each_pair(mine, [&](int pair, PairScratch& scratch) {
+    Memory& step = own(memory);
+    step.mode = mode;
+    step.dt = dt;
+    step.weight = parameters.weight;
+    step.linearized = false;
+    step.coefficients.resize(pairs_.size());
+    for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+        step.coefficients[pair] =
+            mode == StepMode::Frictionless ? 0.0 : parameters.friction[pairs_[pair].friction_body];
+    }
+    if (mode == StepMode::Frictionless) return step;
+    prepare(previous, step.previous, step.start);
+    for_each_pair(step, [&](int pair, PairScratch& scratch) {
         // Without friction there is nothing to lag; only the way back, which tells what friction would do, asks for it.
-        if (!mine.keeps_start && coefficient(pair, parameters) == 0.0) return;
-        pair_lag(place(pair, mine.previous, mine.start), mine, scratch);
+        if (mode == StepMode::Forward && step.coefficients[at(pair)] == 0.0) return;
+        pair_lag(place(pair, step.previous, step.start), step, scratch);
     });
+    return step;
 }
 
-double LongRange::energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const {
-    check(poses, parameters);
-    Memory& mine = own(memory);
-    mine.evaluated = false;
-    prepare(poses, mine.scaled, mine.now);
-    for_each_pair(mine, [&](int pair, PairScratch& scratch) {
-        const bool rubs = !mine.previous.empty() && coefficient(pair, parameters) != 0.0;
-        pair_energy(place(pair, mine.scaled, mine.now), rubs, mine, scratch, mine.results[at(pair)]);
+double LongRange::energy(const Poses& poses, Memory& step) const {
+    check(poses);
+    step.linearized = false;
+    prepare(poses, step.scaled, step.now);
+    for_each_pair(step, [&](int pair, PairScratch& scratch) {
+        pair_energy(place(pair, step.scaled, step.now), step.coefficients[at(pair)] != 0.0, step, scratch,
+                    step.results[at(pair)]);
     });
     double total = 0.0;
     for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
-        const PairResult& result = mine.results[pair];
+        const PairResult& result = step.results[pair];
         if (!result.finite) return std::numeric_limits<double>::infinity();
-        total +=
-            parameters.weight * (result.energy + coefficient(static_cast<int>(pair), parameters) * result.friction);
+        total += step.weight * (result.energy + step.coefficients[pair] * result.friction);
     }
     return total;
 }
 
-void LongRange::derivatives(const Poses& poses, const Parameters& parameters, ContactMemory& memory,
-                            ContactDerivatives& out) const {
-    check(poses, parameters);
-    Memory& mine = own(memory);
-    mine.evaluated = false;
-    prepare(poses, mine.scaled, mine.now);
+void LongRange::linearize(const Poses& poses, Memory& step, ContactLinearization& out) const {
+    check(poses);
+    step.linearized = false;
+    prepare(poses, step.scaled, step.now);
     out.blocks.resize(pairs_.size());
-    for_each_pair(mine, [&](int pair, PairScratch& scratch) {
-        const double rubs = mine.previous.empty() ? 0.0 : coefficient(pair, parameters);
-        pair_derivatives(place(pair, mine.scaled, mine.now), parameters.weight, rubs, mine, scratch,
-                         mine.results[at(pair)], out.blocks[at(pair)]);
+    for_each_pair(step, [&](int pair, PairScratch& scratch) {
+        pair_derivatives(place(pair, step.scaled, step.now), step.weight, step.coefficients[at(pair)], step, scratch,
+                         step.results[at(pair)], out.blocks[at(pair)]);
     });
     out.energy = out.friction_energy = 0.0;
     out.wrench.assign(shapes_.size(), Vector6d::Zero());
     for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
-        const PairResult& result = mine.results[pair];
+        const PairResult& result = step.results[pair];
         if (!result.finite) {
             out.energy = std::numeric_limits<double>::infinity();
             return;
         }
-        const double friction = parameters.weight * coefficient(static_cast<int>(pair), parameters) * result.friction;
-        out.energy += parameters.weight * result.energy + friction;
+        const double friction = step.weight * step.coefficients[pair] * result.friction;
+        out.energy += step.weight * result.energy + friction;
         out.friction_energy += friction;
         out.wrench[at(pairs_[pair].a)] += result.wrench_a;
         out.wrench[at(pairs_[pair].b)] += result.wrench_b;
     }
-    mine.evaluated = true;
-    mine.weight = parameters.weight;
-    mine.friction = parameters.friction;
+    step.linearized = true;
 }
 
-bool LongRange::has_begun(const Poses& previous, double dt, const Memory& memory) const {
-    if (memory.dt != dt || memory.previous.size() != previous.size()) return false;
-    for (std::size_t body = 0; body < previous.size(); ++body) {
-        if (memory.previous[body].rotation != previous[body].rotation ||
-            memory.previous[body].position != previous[body].position / options_.length_scale)
-            return false;
-    }
-    return true;
-}
-
-bool LongRange::has_evaluated(const Poses& poses, const Parameters& parameters, const Memory& memory) const {
-    if (!memory.evaluated || memory.weight != parameters.weight || memory.friction != parameters.friction) return false;
-    for (std::size_t body = 0; body < poses.size(); ++body) {
-        if (memory.scaled[body].rotation != poses[body].rotation ||
-            memory.scaled[body].position != poses[body].position / options_.length_scale)
-            return false;
-    }
-    return true;
-}
-
-void LongRange::vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters,
-                    ContactMemory& memory, const std::vector<Vector6d>& twists, ContactGradient& out) const {
-    check(poses, parameters);
-    check(previous, parameters);
-    if (twists.size() != shapes_.size()) fail("LongRange: ", twists.size(), " twists, expected ", shapes_.size());
-    Memory& mine = own(memory);
-    if (!mine.keeps_start || !has_begun(previous, dt, mine)) {
-        mine.keeps_start = true;
-        begin_step(previous, dt, parameters, memory);
-    }
-    if (!has_evaluated(poses, parameters, mine)) derivatives(poses, parameters, memory, mine.unused);
-    if (!mine.evaluated) fail("LongRange: vjp at poses where bodies touch or cross");
-    for_each_pair(mine, [&](int pair, PairScratch& scratch) {
-        pair_vjp(pair, coefficient(pair, parameters), twists, mine, scratch, mine.adjoints[at(pair)]);
-    });
-    out.previous_wrench.assign(shapes_.size(), Vector6d::Zero());
-    out.friction.setZero(static_cast<Eigen::Index>(shapes_.size()));
-    out.weight = 0.0;
-    out.hull_vertices.resize(0, 3);
-    for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
-        const PairAdjoint& adjoint = mine.adjoints[pair];
-        const PairResult& result = mine.results[pair];
-        const std::size_t a = at(pairs_[pair].a), b = at(pairs_[pair].b);
-        const double scale = parameters.weight * coefficient(static_cast<int>(pair), parameters);
-        out.previous_wrench[a] += scale * adjoint.previous.a;
-        out.previous_wrench[b] += scale * adjoint.previous.b;
-        out.friction[pairs_[pair].friction_body] += parameters.weight * adjoint.friction_phi;
-        // The whole energy is proportional to the weight.
-        out.weight += (twists[a].dot(result.wrench_a) + twists[b].dot(result.wrench_b)) / parameters.weight;
+void LongRange::vjp(std::span<const Twists> directions, Memory& step, std::span<ContactGradient> out) const {
+    check_vjp("LongRange", shapes_.size(), step.mode, step.linearized, directions, out.size());
+    step.adjoints.resize(directions.size() * pairs_.size());
+    for_each_pair(step, [&](int pair, PairScratch& scratch) { pair_vjp(pair, directions, step, scratch); });
+    for (std::size_t k = 0; k < directions.size(); ++k) {
+        ContactGradient& gradient = out[k];
+        gradient.previous_wrench.assign(shapes_.size(), Vector6d::Zero());
+        gradient.friction.setZero(static_cast<Eigen::Index>(shapes_.size()));
+        gradient.weight = 0.0;
+        gradient.hull_vertices.resize(0, 3);
+        for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+            const PairAdjoint& adjoint = step.adjoints[k * pairs_.size() + pair];
+            const PairResult& result = step.results[pair];
+            const std::size_t a = at(pairs_[pair].a), b = at(pairs_[pair].b);
+            const double scale = step.weight * step.coefficients[pair];
+            gradient.previous_wrench[a] += scale * adjoint.previous.a;
+            gradient.previous_wrench[b] += scale * adjoint.previous.b;
+            gradient.friction[pairs_[pair].friction_body] += step.weight * adjoint.friction_phi;
+            // The whole energy is proportional to the weight.
+            gradient.weight +=
+                (directions[k][a].dot(result.wrench_a) + directions[k][b].dot(result.wrench_b)) / step.weight;
+        }
     }
 }
 

@@ -6,12 +6,11 @@
 ///            and half_space_work.hpp (half-spaces), friction lagged as in lagged_friction.hpp
 /// Paper:     [LongRange]; deviations are named where they are made
 ///
-/// Friction acts only after begin_step. A pair's friction coefficient is that of its `friction_body`.
+/// A pair's friction coefficient is that of its `friction_body`.
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "farfield/base/thread_pool.hpp"
 #include "farfield/contact/contact_potential.hpp"
 #include "farfield/contact/longrange/memory.hpp"
 #include "farfield/contact/longrange/options.hpp"
@@ -24,14 +23,9 @@ class LongRange : public ContactPotential {
  public:
     LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options);
 
-    [[nodiscard]] std::unique_ptr<ContactMemory> make_memory() const override;
-    void begin_step(const Poses& previous, double dt, const Parameters& parameters,
-                    ContactMemory& memory) const override;
-    [[nodiscard]] double energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const override;
-    void derivatives(const Poses& poses, const Parameters& parameters, ContactMemory& memory,
-                     ContactDerivatives& out) const override;
-    void vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
-             const std::vector<Vector6d>& twists, ContactGradient& out) const override;
+    [[nodiscard]] std::unique_ptr<ContactMemory> make_memory(ThreadPool* pool = nullptr) const override;
+    ContactStep& begin_step(const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
+                            StepMode mode = StepMode::Forward) const override;
 
     [[nodiscard]] const Shape& shape(int body) const { return shapes_[static_cast<std::size_t>(body)]; }
 
@@ -39,6 +33,7 @@ class LongRange : public ContactPotential {
     LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options, bool hierarchy);
 
  private:
+    friend class Memory;
     struct Placed;  // a pair of bodies at given poses
     struct Facing;  // a mesh and a half-space within it
 
@@ -51,20 +46,22 @@ class LongRange : public ContactPotential {
     template <class Work>
     void for_each_pair(Memory& memory, Work&& work) const;
     [[nodiscard]] Memory& own(ContactMemory& memory) const;
-    void check(const Poses& poses, const Parameters& parameters) const;
-    [[nodiscard]] double coefficient(int pair, const Parameters& parameters) const;
+    void check(const Poses& poses) const;
+    void check(const Parameters& parameters) const;
+    [[nodiscard]] double energy(const Poses& poses, Memory& memory) const;
+    void linearize(const Poses& poses, Memory& memory, ContactLinearization& out) const;
+    void vjp(std::span<const Twists> directions, Memory& memory, std::span<ContactGradient> out) const;
 
     void pair_energy(const Placed& at, bool with_friction, Memory& memory, PairScratch& scratch,
                      PairResult& result) const;
     void pair_derivatives(const Placed& at, double weight, double coefficient, Memory& memory, PairScratch& scratch,
                           PairResult& result, PairBlock& block) const;
     void pair_lag(const Placed& at, Memory& memory, PairScratch& scratch) const;
-    void pair_vjp(int pair, double coefficient, const std::vector<Vector6d>& twists, Memory& memory,
-                  PairScratch& scratch, PairAdjoint& adjoint) const;
+    void pair_vjp(int pair, std::span<const Twists> directions, Memory& memory, PairScratch& scratch) const;
+    void direction_vjp(const Placed& start, const Twists& twists, Memory& memory, PairScratch& scratch,
+                       PairAdjoint& adjoint) const;
     void mesh_friction_vjp(PairMemory& own, const BodyMotion& a, const BodyMotion& b, const Vector6d& twist_a,
                            const Vector6d& twist_b, PairScratch& scratch, double dt, PairAdjoint& adjoint) const;
-    [[nodiscard]] bool has_begun(const Poses& previous, double dt, const Memory& memory) const;
-    [[nodiscard]] bool has_evaluated(const Poses& poses, const Parameters& parameters, const Memory& memory) const;
     [[noreturn]] void refuse_touching(const Placed& at, const Eigen::Vector3d& where) const;
 
     LongRangeOptions options_;
@@ -72,7 +69,6 @@ class LongRange : public ContactPotential {
     std::vector<Shape> shapes_;
     std::vector<std::string> names_;
     std::vector<ContactPair> pairs_;
-    std::unique_ptr<ThreadPool> pool_;  ///< null: one thread
 };
 
 /// All pairs of triangles, all vertices, no blending: the oracle in tests and the baseline in benchmarks.

@@ -143,7 +143,7 @@ void LongRange::pair_lag(const Placed& p, Memory& memory, PairScratch& scratch) 
             own.half_space_friction.resize(index + 1);
             own.start_half_work.resize(index + 1);
         }
-        HalfSpaceWork& work = memory.keeps_start ? own.start_half_work[index] : scratch.half_space_work;
+        HalfSpaceWork& work = memory.mode == StepMode::Backward ? own.start_half_work[index] : scratch.half_space_work;
         if (!traverse(*facing.mesh, *facing.rotated, facing.frame, form_, work)) {
             refuse_touching(p, (facing.mesh_is_a ? p.pose_a : p.pose_b)->position);
         }
@@ -151,7 +151,7 @@ void LongRange::pair_lag(const Placed& p, Memory& memory, PairScratch& scratch) 
     });
     if (!p.meshes()) return;
     const PairFrame frame = make_frame(*p.rotated_a, *p.rotated_b, p.pose_a->position, p.pose_b->position);
-    PairWork& work = memory.keeps_start ? own.start_work : scratch.work;
+    PairWork& work = memory.mode == StepMode::Backward ? own.start_work : scratch.work;
     traverse(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, form_, Wanted::Derivatives, work);
     if (!solve_leaves(*p.shape_a, *p.rotated_a, *p.shape_b, *p.rotated_b, frame, options_.derivative_tolerance,
                       own.planes, work)) {
@@ -175,21 +175,31 @@ void LongRange::mesh_friction_vjp(PairMemory& own, const BodyMotion& a, const Bo
     pull_back_bands(own.start_work, frame, scratch.band_weights, adjoint.previous);
 }
 
-void LongRange::pair_vjp(int pair, double coefficient, const std::vector<Vector6d>& twists, Memory& memory,
-                         PairScratch& scratch, PairAdjoint& adjoint) const {
-    adjoint = {};
+void LongRange::pair_vjp(int pair, std::span<const Twists> directions, Memory& memory, PairScratch& scratch) const {
     PairMemory& own = memory.pairs[at(pair)];
-    const std::size_t body_a = at(pairs_[at(pair)].a), body_b = at(pairs_[at(pair)].b);
+    const Placed start = place(pair, memory.previous, memory.start);
+    if (start.meshes() && memory.coefficients[at(pair)] == 0.0) {  // else linearize has done it
+        const PairFrame& frame = own.mesh_friction.frame;
+        static_cast<void>(solve_planes(own.mesh_friction.planes,
+                                       motion(*start.pose_a, memory.scaled[at(start.a)], frame.origin_a),
+                                       motion(*start.pose_b, memory.scaled[at(start.b)], frame.origin_b),
+                                       slip_model(memory.dt, false), kPlaneDerivatives));
+    }
+    for (std::size_t k = 0; k < directions.size(); ++k)
+        direction_vjp(start, directions[k], memory, scratch, memory.adjoints[k * pairs_.size() + at(pair)]);
+}
+
+void LongRange::direction_vjp(const Placed& start, const Twists& twists, Memory& memory, PairScratch& scratch,
+                              PairAdjoint& adjoint) const {
+    adjoint = {};
+    PairMemory& own = memory.pairs[at(start.pair)];
+    const std::size_t body_a = at(start.a), body_b = at(start.b);
     const Vector6d twist_a = scaled_twist(twists[body_a], options_.length_scale);
     const Vector6d twist_b = scaled_twist(twists[body_b], options_.length_scale);
-    const Placed start = place(pair, memory.previous, memory.start);
     if (start.meshes()) {
         const PairFrame& frame = own.mesh_friction.frame;
         const BodyMotion a = motion(memory.previous[body_a], memory.scaled[body_a], frame.origin_a);
         const BodyMotion b = motion(memory.previous[body_b], memory.scaled[body_b], frame.origin_b);
-        if (coefficient == 0.0)  // else the derivatives have done it
-            static_cast<void>(
-                solve_planes(own.mesh_friction.planes, a, b, slip_model(memory.dt, false), kPlaneDerivatives));
         mesh_friction_vjp(own, a, b, twist_a, twist_b, scratch, memory.dt, adjoint);
     }
     for_each_half_space(start, [&](std::size_t index, const Facing& facing) {

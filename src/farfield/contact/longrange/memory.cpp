@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "farfield/base/error.hpp"
+#include "farfield/contact/longrange/long_range.hpp"
 
 namespace farfield::contact::longrange {
 
@@ -14,6 +15,16 @@ constexpr std::size_t kPerPlane = 6;    // key (two halves), normal, slack
 constexpr double kHalf = 4294967296.0;  // 2^32
 
 }  // namespace
+
+Memory::Memory(const LongRange& owner, ThreadPool* threads) : model(owner), pool(threads) {}
+
+double Memory::energy(const Poses& poses) { return model.energy(poses, *this); }
+
+void Memory::linearize(const Poses& poses, ContactLinearization& out) { model.linearize(poses, *this, out); }
+
+void Memory::vjp(std::span<const Twists> directions, std::span<ContactGradient> out) {
+    model.vjp(directions, *this, out);
+}
 
 std::vector<double> Memory::save() const {
     std::vector<double> values{static_cast<double>(pairs.size())};
@@ -57,8 +68,7 @@ void Memory::restore(const std::vector<double>& values) {
         pairs[p] = {};
         pairs[p].planes = std::move(tables[p]);
     }
-    previous.clear();
-    evaluated = false;
+    linearized = false;
 }
 
 std::unique_ptr<PairScratch> Memory::borrow() {

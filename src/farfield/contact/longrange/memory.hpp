@@ -17,7 +17,7 @@ struct PairMemory {
     PlaneTable planes;
     LaggedMeshPair mesh_friction;
     std::vector<LaggedHalfSpace> half_space_friction;
-    PairWork start_work;                         ///< what was lagged, for the way back: see Memory::keeps_start
+    PairWork start_work;                         ///< what was lagged, for the way back: StepMode::Backward
     std::vector<HalfSpaceWork> start_half_work;  ///< the same, one per half-space
 };
 
@@ -29,7 +29,7 @@ struct PairResult {
     Vector6d wrench_a = Vector6d::Zero(), wrench_b = Vector6d::Zero();  ///< of the weighted energies
 };
 
-/// Of one body pair, one vjp.
+/// Of one body pair and one direction of a vjp.
 struct PairAdjoint {
     double friction_phi = 0.0;  ///< of the friction energy per unit of weight and coefficient
     PreviousAdjoint previous;   ///< of friction_phi
@@ -43,26 +43,30 @@ struct PairScratch {
     std::vector<PlaneAdjointChunk> plane_adjoints;
 };
 
-class Memory final : public ContactMemory {
+class LongRange;
+
+class Memory final : public ContactMemory, public ContactStep {
  public:
+    Memory(const LongRange& model, ThreadPool* pool);
     [[nodiscard]] std::vector<double> save() const override;
     void restore(const std::vector<double>& values) override;
+    [[nodiscard]] double energy(const Poses& poses) override;
+    void linearize(const Poses& poses, ContactLinearization& out) override;
+    void vjp(std::span<const Twists> directions, std::span<ContactGradient> out) override;
 
+    const LongRange& model;
+    ThreadPool* pool = nullptr;
     std::vector<PairMemory> pairs;
     std::vector<RotatedShape> now, start;  ///< per body, for the current and the lagged poses
     Poses scaled;                          ///< the current poses, lengths divided by the length scale
-    Poses previous;                        ///< the same for the last begin_step; empty before
-    double dt = 0.0;
+    // The step
+    StepMode mode = StepMode::Frictionless;
+    Poses previous;  ///< lengths divided by the length scale
+    double dt = 0.0, weight = 0.0;
+    std::vector<double> coefficients;  ///< of friction, per pair
+    bool linearized = false;           ///< `results` are those of linearize at `scaled`
     std::vector<PairResult> results;
-    std::vector<PairAdjoint> adjoints;
-    ContactDerivatives unused;  ///< of a vjp that had to evaluate by itself
-
-    /// Set by the first vjp: a memory that goes backward keeps what begin_step finds, so that vjp need not find it again.
-    bool keeps_start = false;
-    /// What `results` are the derivatives of: those at `scaled` with these parameters, unless not evaluated.
-    bool evaluated = false;
-    double weight = 0.0;
-    Eigen::VectorXd friction;
+    std::vector<PairAdjoint> adjoints;  ///< per pair, direction by direction
 
     /// Lent to one chunk at a time.
     [[nodiscard]] std::unique_ptr<PairScratch> borrow();

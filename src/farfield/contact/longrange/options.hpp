@@ -22,7 +22,6 @@ struct LongRangeOptions {
     double energy_tolerance = 1e-9;  ///< nested solves when only the energy is wanted
     double derivative_tolerance = 1e-12;
     FrictionForm friction = FrictionForm::Projected;
-    int threads = 1;  ///< body pairs are shared out; results have the same bits for any number
 };
 
 /// Throws, naming the option, its value and what is expected.

@@ -9,7 +9,7 @@
 #include "farfield/geometry/convex_hull.hpp"
 #include "farfield/geometry/gjk.hpp"
 #include "farfield/geometry/principal_axes.hpp"
-#include "farfield/model/contact_filter.hpp"
+#include "farfield/model/contact_pairs.hpp"
 #include "farfield/model/kinematics.hpp"
 #include "farfield/scene/shape_surface.hpp"
 
@@ -99,7 +99,6 @@ void validate(const PolyhedralOptions& options) {
         fail("PolyhedralOptions: margin ", options.margin, ", expected in (0, 0.5]");
     if (!(options.slip_speed > 0.0) || !std::isfinite(options.slip_speed))
         fail("PolyhedralOptions: slip_speed ", options.slip_speed, ", expected > 0 [m/s]");
-    if (options.threads < 1) fail("PolyhedralOptions: threads ", options.threads, ", expected >= 1");
 }
 
 double automatic_range(const Model& model) {
@@ -135,7 +134,6 @@ Polyhedral::Polyhedral(const Model& model, const PolyhedralOptions& options) : o
     length_ = range_ * (1.0 - options.margin) / (2.0 * options.margin);
     set_weights(model);
     default_surfaces_ = std::make_shared<const CollisionGeometry>(surfaces_of(default_vertices_, false));
-    if (options.threads > 1) pool_ = std::make_unique<ThreadPool>(options.threads);
 }
 
 void Polyhedral::set_bodies(const Model& model) {

@@ -2,6 +2,7 @@
 #include "farfield/contact/polyhedral/memory.hpp"
 
 #include "farfield/base/error.hpp"
+#include "farfield/contact/polyhedral/polyhedral.hpp"
 
 namespace farfield::contact::polyhedral {
 
@@ -10,6 +11,24 @@ namespace {
 constexpr std::size_t kNumbersPerPlane = 11;
 
 }  // namespace
+
+void PairAdjoint::clear() {
+    friction_phi = 0.0;
+    previous_a.setZero();
+    previous_b.setZero();
+    vertices.clear();
+    friction_vertices.clear();
+}
+
+Memory::Memory(const Polyhedral& owner, ThreadPool* threads) : model(owner), pool(threads) {}
+
+double Memory::energy(const Poses& poses) { return model.energy(poses, *this); }
+
+void Memory::linearize(const Poses& poses, ContactLinearization& out) { model.linearize(poses, *this, out); }
+
+void Memory::vjp(std::span<const Twists> directions, std::span<ContactGradient> out) {
+    model.vjp(directions, *this, out);
+}
 
 std::vector<double> Memory::save() const {
     std::vector<double> values;
@@ -51,7 +70,7 @@ void Memory::restore(const std::vector<double>& values) {
     }
     if (k != values.size()) fail("Polyhedral: memory of ", values.size(), " numbers, expected ", k);
     lagged.clear();
-    dt = 0.0;
+    linearized = false;
 }
 
 }  // namespace farfield::contact::polyhedral

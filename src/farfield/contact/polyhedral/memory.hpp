@@ -16,6 +16,7 @@ namespace farfield::contact::polyhedral {
 struct HullPair {
     int a = 0, b = 0;
     WarmPlane warm;
+    HullPairSolution solution;  ///< of the last linearize
 };
 
 /// Of one body pair.
@@ -33,22 +34,41 @@ struct PairResult {
     double friction = 0.0;                   ///< per unit of relative weight and friction coefficient
     double gap = 0.0;                        ///< [m]
     Vector12d gradient = Vector12d::Zero();  ///< relative weight 1
-    double phi = 0.0, friction_phi = 0.0;
+};
+
+/// Of one body pair and one direction of a vjp.
+struct PairAdjoint {
+    double friction_phi = 0.0;
     Vector6d previous_a = Vector6d::Zero(), previous_b = Vector6d::Zero();
     std::vector<std::pair<int, Eigen::Vector3d>> vertices;           ///< row, by the local vertex
     std::vector<std::pair<int, Eigen::Vector3d>> friction_vertices;  ///< the same per unit of friction coefficient
+
+    void clear();
 };
 
-struct Memory : public ContactMemory {
+class Polyhedral;
+
+struct Memory final : public ContactMemory, public ContactStep {
+    Memory(const Polyhedral& model, ThreadPool* pool);
     [[nodiscard]] std::vector<double> save() const override;
     void restore(const std::vector<double>& values) override;
+    [[nodiscard]] double energy(const Poses& poses) override;
+    void linearize(const Poses& poses, ContactLinearization& out) override;
+    void vjp(std::span<const Twists> directions, std::span<ContactGradient> out) override;
 
+    const Polyhedral& model;
+    ThreadPool* pool = nullptr;
     std::vector<PairMemory> pairs;
     std::vector<PairResult> results;
-    std::vector<int> work;    ///< pairs that need evaluation
-    std::vector<int> lagged;  ///< pairs with friction
-    double dt = 0.0;          ///< 0: no step has begun
-    Poses previous;           ///< scaled
+    std::vector<PairAdjoint> adjoints;  ///< per pair, direction by direction
+    std::vector<int> work;              ///< pairs that need evaluation
+    std::vector<int> lagged;            ///< pairs with friction
+    // The step
+    StepMode mode = StepMode::Frictionless;
+    double dt = 0.0, weight = 0.0;     ///< `weight`: relative to the model's default
+    std::vector<double> coefficients;  ///< of friction, per pair
+    bool linearized = false;           ///< `results` and solutions are those of linearize at `scaled`
+    Poses previous;                    ///< scaled
     Poses scaled;
     Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> vertices;  ///< what columns and boxes were made from
     std::vector<double> x, y, z;                                         ///< scaled columns of all vertices

@@ -12,10 +12,9 @@ struct PolyhedralOptions {
     double margin = 0.1;       ///< s of the barrier: larger is softer in the plane's tilt; in (0, 1/2]
     double slip_speed = 1e-3;  ///< smoothing of friction [m/s]
     FrictionForm friction = FrictionForm::Projected;
-    int threads = 1;  ///< body pairs in parallel; same bits for any number
 };
 
-/// Throws unless range >= 0, 0 < margin <= 1/2, slip_speed > 0, threads >= 1.
+/// Throws unless range >= 0, 0 < margin <= 1/2 and slip_speed > 0.
 void validate(const PolyhedralOptions& options);
 
 }  // namespace farfield::contact::polyhedral

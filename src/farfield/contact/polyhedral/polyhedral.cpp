@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "farfield/base/error.hpp"
+#include "farfield/contact/pairwise/step_check.hpp"
 
 namespace farfield::contact::polyhedral {
 
@@ -15,8 +16,8 @@ std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 }  // namespace
 
-std::unique_ptr<ContactMemory> Polyhedral::make_memory() const {
-    auto memory = std::make_unique<Memory>();
+std::unique_ptr<ContactMemory> Polyhedral::make_memory(ThreadPool* pool) const {
+    auto memory = std::make_unique<Memory>(*this, pool);
     memory->pairs.resize(pairs_.size());
     memory->results.resize(pairs_.size());
     return memory;
@@ -24,13 +25,15 @@ std::unique_ptr<ContactMemory> Polyhedral::make_memory() const {
 
 Memory& Polyhedral::own(ContactMemory& memory) const {
     auto* mine = dynamic_cast<Memory*>(&memory);
-    if (mine == nullptr || mine->pairs.size() != pairs_.size())
-        fail("Polyhedral: memory was made by another contact model");
+    if (mine == nullptr || &mine->model != this) fail("Polyhedral: memory was made by another contact model");
     return *mine;
 }
 
-void Polyhedral::check(const Poses& poses, const Parameters& parameters) const {
+void Polyhedral::check(const Poses& poses) const {
     if (poses.size() != names_.size()) fail("Polyhedral: ", poses.size(), " poses, expected ", names_.size());
+}
+
+void Polyhedral::check(const Parameters& parameters) const {
     if (parameters.friction.size() != static_cast<Eigen::Index>(names_.size()))
         fail("Polyhedral: ", parameters.friction.size(),
              " friction coefficients, expected one per body: ", names_.size());
@@ -38,12 +41,6 @@ void Polyhedral::check(const Poses& poses, const Parameters& parameters) const {
         fail("Polyhedral: ", parameters.hull_vertices.rows(), " hull vertices, expected ", default_vertices_.rows());
     if (!(parameters.weight > 0.0)) fail("Polyhedral: weight ", parameters.weight, ", expected > 0 [J]");
 }
-
-double Polyhedral::coefficient(int pair, const Parameters& parameters) const {
-    return parameters.friction[pairs_[at(pair)].friction_body];
-}
-
-double Polyhedral::relative_weight(const Parameters& parameters) const { return parameters.weight / default_weight_; }
 
 PairScale Polyhedral::scale(int pair) const { return {weights_[at(pair)], length_, options_.margin}; }
 
@@ -128,7 +125,7 @@ void Polyhedral::list_near(int pair, Memory& memory) const {
             const auto before = [&](const HullPair& p) { return std::pair(p.a, p.b) < std::pair(a, b); };
             while (old != mine.near.end() && before(*old)) ++old;
             const bool known = old != mine.near.end() && old->a == a && old->b == b;
-            near.push_back({a, b, known ? old->warm : WarmPlane{}});
+            near.push_back({a, b, known ? old->warm : WarmPlane{}, {}});
         }
     }
     mine.near.swap(near);
@@ -157,8 +154,7 @@ void Polyhedral::list_half_spaces(int pair, const Poses& poses, Memory& memory) 
     one_side(pairs_[at(pair)].b, pairs_[at(pair)].a);
 }
 
-void Polyhedral::find_work(const Poses& poses, const Parameters& parameters, bool rebuild, Memory& memory) const {
-    take_vertices(parameters, memory);
+void Polyhedral::find_work(const Poses& poses, bool rebuild, Memory& memory) const {
     scale_poses(poses, memory.scaled);
     memory.work.clear();
     broad_phase(poses, rebuild, memory);
@@ -179,114 +175,124 @@ void Polyhedral::find_work(const Poses& poses, const Parameters& parameters, boo
 }
 
 template <class Work>
-void Polyhedral::for_each_pair(const std::vector<int>& list, Work&& work) const {
-    const auto one = [&](int k) { work(k, list[at(k)]); };
-    const int count = static_cast<int>(list.size());
-    if (pool_) {
-        pool_->run(count, std::cref(one));
-    } else {
-        for (int k = 0; k < count; ++k) one(k);
-    }
+void Polyhedral::for_each_pair(const Memory& memory, Work&& work) const {
+    run_chunks(memory.pool, static_cast<int>(memory.work.size()), [&](int slot) { work(slot, memory.work[at(slot)]); });
 }
 
-void Polyhedral::begin_step(const Poses& previous, double dt, const Parameters& parameters,
-                            ContactMemory& memory) const {
-    check(previous, parameters);
+ContactStep& Polyhedral::begin_step(const Poses& previous, double dt, const Parameters& parameters,
+                                    ContactMemory& memory, StepMode mode) const {
+    check(previous);
+    check(parameters);
     if (!(dt > 0.0)) fail("Polyhedral: dt ", dt, ", expected > 0 [s]");
-    Memory& mine = own(memory);
-    mine.dt = dt;
-    for (const int pair : mine.lagged) mine.pairs[at(pair)].lagged.clear();
-    mine.lagged.clear();
-    find_work(previous, parameters, true, mine);
-    mine.previous = mine.scaled;
-    for_each_pair(mine.work, [&](int, int pair) { pair_lag(place(pair, mine.previous), mine); });
-    for (const int pair : mine.work) {
-        if (!mine.pairs[at(pair)].lagged.empty()) mine.lagged.push_back(pair);
+    Memory& step = own(memory);
+    step.mode = mode;
+    step.dt = dt;
+    step.weight = parameters.weight / default_weight_;
+    step.linearized = false;
+    step.coefficients.resize(pairs_.size());
+    for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+        step.coefficients[pair] =
+            mode == StepMode::Frictionless ? 0.0 : parameters.friction[pairs_[pair].friction_body];
     }
+    for (const int pair : step.lagged) step.pairs[at(pair)].lagged.clear();
+    step.lagged.clear();
+    take_vertices(parameters, step);
+    if (mode == StepMode::Frictionless) return step;
+    find_work(previous, true, step);
+    step.previous = step.scaled;
+    for_each_pair(step, [&](int, int pair) { pair_lag(place(pair, step.previous), step); });
+    for (const int pair : step.work) {
+        if (!step.pairs[at(pair)].lagged.empty()) step.lagged.push_back(pair);
+    }
+    return step;
 }
 
-double Polyhedral::energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const {
-    check(poses, parameters);
-    Memory& mine = own(memory);
-    find_work(poses, parameters, false, mine);
-    for_each_pair(mine.work, [&](int, int pair) {
-        pair_energy(place(pair, mine.scaled), coefficient(pair, parameters) != 0.0, mine, mine.results[at(pair)]);
+double Polyhedral::energy(const Poses& poses, Memory& step) const {
+    check(poses);
+    step.linearized = false;
+    find_work(poses, false, step);
+    for_each_pair(step, [&](int, int pair) {
+        pair_energy(place(pair, step.scaled), step.coefficients[at(pair)] != 0.0, step, step.results[at(pair)]);
     });
     double total = 0.0;
-    for (const int pair : mine.work) {
-        const PairResult& result = mine.results[at(pair)];
+    for (const int pair : step.work) {
+        const PairResult& result = step.results[at(pair)];
         if (!result.finite) return std::numeric_limits<double>::infinity();
-        total += result.energy + coefficient(pair, parameters) * result.friction;
+        total += result.energy + step.coefficients[at(pair)] * result.friction;
     }
-    return relative_weight(parameters) * total;
+    return step.weight * total;
 }
 
-void Polyhedral::derivatives(const Poses& poses, const Parameters& parameters, ContactMemory& memory,
-                             ContactDerivatives& out) const {
-    check(poses, parameters);
-    Memory& mine = own(memory);
-    find_work(poses, parameters, false, mine);
-    out.blocks.resize(mine.work.size());
-    const double weight = relative_weight(parameters);
-    for_each_pair(mine.work, [&](int slot, int pair) {
+void Polyhedral::linearize(const Poses& poses, Memory& step, ContactLinearization& out) const {
+    check(poses);
+    step.linearized = false;
+    find_work(poses, false, step);
+    out.blocks.resize(step.work.size());
+    for_each_pair(step, [&](int slot, int pair) {
         PairBlock& block = out.blocks[at(slot)];
         block.a = pairs_[at(pair)].a;
         block.b = pairs_[at(pair)].b;
-        pair_derivatives(place(pair, mine.scaled), coefficient(pair, parameters), mine, mine.results[at(pair)], block);
-        block.hessian *= weight;
+        pair_derivatives(place(pair, step.scaled), step.coefficients[at(pair)], step, step.results[at(pair)], block);
+        block.hessian *= step.weight;
     });
     out.energy = out.friction_energy = 0.0;
     out.wrench.assign(names_.size(), Vector6d::Zero());
     out.gaps.resize(pairs_.size());
     for (std::size_t k = 0; k < pairs_.size(); ++k) {
-        const Box &a = mine.body_world[at(pairs_[k].a)], &b = mine.body_world[at(pairs_[k].b)];
+        const Box &a = step.body_world[at(pairs_[k].a)], &b = step.body_world[at(pairs_[k].b)];
         out.gaps[k] = a.empty() || b.empty() ? std::numeric_limits<double>::infinity() : box_distance(a, b);
     }
-    for (std::size_t k = 0; k < mine.work.size(); ++k) {
-        const int pair = mine.work[k];
-        const PairResult& result = mine.results[at(pair)];
+    for (std::size_t k = 0; k < step.work.size(); ++k) {
+        const int pair = step.work[k];
+        const PairResult& result = step.results[at(pair)];
         if (!result.finite) {
             out.energy = std::numeric_limits<double>::infinity();
             return;
         }
-        const double friction = weight * coefficient(pair, parameters) * result.friction;
-        out.energy += weight * result.energy + friction;
+        const double friction = step.weight * step.coefficients[at(pair)] * result.friction;
+        out.energy += step.weight * result.energy + friction;
         out.friction_energy += friction;
-        out.wrench[at(pairs_[at(pair)].a)] += weight * result.gradient.head<6>();
-        out.wrench[at(pairs_[at(pair)].b)] += weight * result.gradient.tail<6>();
+        out.wrench[at(pairs_[at(pair)].a)] += step.weight * result.gradient.head<6>();
+        out.wrench[at(pairs_[at(pair)].b)] += step.weight * result.gradient.tail<6>();
         out.gaps[at(pair)] = out.blocks[k].gap = result.gap;
     }
+    step.linearized = true;
 }
 
-void Polyhedral::vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters,
-                     ContactMemory& memory, const std::vector<Vector6d>& twists, ContactGradient& out) const {
-    if (twists.size() != names_.size()) fail("Polyhedral: ", twists.size(), " twists, expected ", names_.size());
-    begin_step(previous, dt, parameters, memory);
-    check(poses, parameters);
-    Memory& mine = own(memory);
-    find_work(poses, parameters, false, mine);
-    for_each_pair(mine.work, [&](int, int pair) {
-        PairResult& result = mine.results[at(pair)];
-        result = {};
-        const Placed now = place(pair, mine.scaled), start = place(pair, mine.previous);
-        pair_contact_vjp(now, twists, mine, result);
-        pair_friction_vjp(now, start, twists, mine, result);
+void Polyhedral::vjp(std::span<const Twists> directions, Memory& step, std::span<ContactGradient> out) const {
+    check_vjp("Polyhedral", names_.size(), step.mode, step.linearized, directions, out.size());
+    step.adjoints.resize(directions.size() * pairs_.size());
+    for_each_pair(step, [&](int, int pair) {
+        const Placed now = place(pair, step.scaled), start = place(pair, step.previous);
+        for (std::size_t k = 0; k < directions.size(); ++k) {
+            PairAdjoint& adjoint = step.adjoints[k * pairs_.size() + at(pair)];
+            adjoint.clear();
+            pair_contact_vjp(now, directions[k], step, adjoint);
+            pair_friction_vjp(now, start, directions[k], step, adjoint);
+        }
     });
-    out.previous_wrench.assign(names_.size(), Vector6d::Zero());
-    out.friction = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(names_.size()));
-    out.hull_vertices.setZero(default_vertices_.rows(), 3);
-    out.weight = 0.0;
-    const double weight = relative_weight(parameters);
-    for (const int pair : mine.work) {
-        const PairResult& result = mine.results[at(pair)];
-        const double rubs = coefficient(pair, parameters);
-        out.previous_wrench[at(pairs_[at(pair)].a)] += weight * rubs * result.previous_a;
-        out.previous_wrench[at(pairs_[at(pair)].b)] += weight * rubs * result.previous_b;
-        out.friction[pairs_[at(pair)].friction_body] += weight * result.friction_phi;
-        out.weight += (result.phi + rubs * result.friction_phi) / default_weight_;
-        for (const auto& [row, bar] : result.vertices) out.hull_vertices.row(row) += weight * bar.transpose();
-        for (const auto& [row, bar] : result.friction_vertices)
-            out.hull_vertices.row(row) += weight * rubs * bar.transpose();
+    for (std::size_t k = 0; k < directions.size(); ++k) {
+        ContactGradient& gradient = out[k];
+        gradient.previous_wrench.assign(names_.size(), Vector6d::Zero());
+        gradient.friction.setZero(static_cast<Eigen::Index>(names_.size()));
+        gradient.hull_vertices.setZero(default_vertices_.rows(), 3);
+        gradient.weight = 0.0;
+        for (const int pair : step.work) {
+            const PairAdjoint& adjoint = step.adjoints[k * pairs_.size() + at(pair)];
+            const std::size_t a = at(pairs_[at(pair)].a), b = at(pairs_[at(pair)].b);
+            const double scale = step.weight * step.coefficients[at(pair)];
+            gradient.previous_wrench[a] += scale * adjoint.previous_a;
+            gradient.previous_wrench[b] += scale * adjoint.previous_b;
+            gradient.friction[pairs_[at(pair)].friction_body] += step.weight * adjoint.friction_phi;
+            // The whole energy is proportional to the weight.
+            const Vector12d& wrench = step.results[at(pair)].gradient;
+            gradient.weight +=
+                (directions[k][a].dot(wrench.head<6>()) + directions[k][b].dot(wrench.tail<6>())) / default_weight_;
+            for (const auto& [row, bar] : adjoint.vertices)
+                gradient.hull_vertices.row(row) += step.weight * bar.transpose();
+            for (const auto& [row, bar] : adjoint.friction_vertices)
+                gradient.hull_vertices.row(row) += scale * bar.transpose();
+        }
     }
 }
 

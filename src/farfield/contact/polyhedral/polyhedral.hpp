@@ -9,12 +9,11 @@
 ///            vertices, l the length scale; then the lighter rests at about half the range on four vertices. It is fixed when the
 ///            model is built. Parameters::weight acts relative to the model's default, so that doubling it doubles kappa.
 ///
-/// Hull vertices are those of Parameters. Friction acts only after begin_step. A pair's coefficient is that of its `friction_body`.
+/// Hull vertices are those of Parameters. A pair's coefficient is that of its `friction_body`.
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "farfield/base/thread_pool.hpp"
 #include "farfield/contact/contact_potential.hpp"
 #include "farfield/contact/polyhedral/memory.hpp"
 #include "farfield/contact/polyhedral/options.hpp"
@@ -31,26 +30,19 @@ class Polyhedral : public ContactPotential {
     /// Everything needed is copied from the model.
     Polyhedral(const Model& model, const PolyhedralOptions& options);
 
-    [[nodiscard]] std::unique_ptr<ContactMemory> make_memory() const override;
-    void begin_step(const Poses& previous, double dt, const Parameters& parameters,
-                    ContactMemory& memory) const override;
-    [[nodiscard]] double energy(const Poses& poses, const Parameters& parameters, ContactMemory& memory) const override;
-    void derivatives(const Poses& poses, const Parameters& parameters, ContactMemory& memory,
-                     ContactDerivatives& out) const override;
-    void vjp(const Poses& poses, const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
-             const std::vector<Vector6d>& twists, ContactGradient& out) const override;
+    [[nodiscard]] std::unique_ptr<ContactMemory> make_memory(ThreadPool* pool = nullptr) const override;
+    ContactStep& begin_step(const Poses& previous, double dt, const Parameters& parameters, ContactMemory& memory,
+                            StepMode mode = StepMode::Forward) const override;
     /// The hulls' surfaces; body pairs whose hulls overlap in the reference pose of one machine take no part.
     [[nodiscard]] std::shared_ptr<const CollisionGeometry> surfaces(const Parameters& parameters) const override;
 
     [[nodiscard]] double range() const { return range_; }  ///< [m]
-    [[nodiscard]] double pair_weight(int pair) const {
-        return weights_[static_cast<std::size_t>(pair)];
-    }  ///< kappa [J]
     [[nodiscard]] const std::vector<ContactPair>& pairs() const { return pairs_; }
     /// Body pairs left out because their hulls, not their surfaces, overlap in the reference pose.
     [[nodiscard]] const std::vector<std::string>& excluded_pairs() const { return excluded_; }
 
  private:
+    friend struct Memory;
     struct Hull {
         int body = 0, first = 0, count = 0;
         Eigen::Matrix<int, Eigen::Dynamic, 3, Eigen::RowMajor> triangles;
@@ -69,9 +61,11 @@ class Polyhedral : public ContactPotential {
     [[nodiscard]] PairScale scale(int pair) const;
     [[nodiscard]] HullColumns columns(int hull, const Memory& memory) const;
     [[nodiscard]] Memory& own(ContactMemory& memory) const;
-    void check(const Poses& poses, const Parameters& parameters) const;
-    [[nodiscard]] double coefficient(int pair, const Parameters& parameters) const;
-    [[nodiscard]] double relative_weight(const Parameters& parameters) const;
+    void check(const Poses& poses) const;
+    void check(const Parameters& parameters) const;
+    [[nodiscard]] double energy(const Poses& poses, Memory& memory) const;
+    void linearize(const Poses& poses, Memory& memory, ContactLinearization& out) const;
+    void vjp(std::span<const Twists> directions, Memory& memory, std::span<ContactGradient> out) const;
     [[nodiscard]] SlipModel slip_model(double dt, bool half_space) const;
     [[nodiscard]] Placed place(int pair, const Poses& scaled) const;
     void take_vertices(const Parameters& parameters, Memory& memory) const;
@@ -79,10 +73,10 @@ class Polyhedral : public ContactPotential {
     void broad_phase(const Poses& poses, bool rebuild, Memory& memory) const;
     void list_near(int pair, Memory& memory) const;
     void list_half_spaces(int pair, const Poses& poses, Memory& memory) const;
-    void find_work(const Poses& poses, const Parameters& parameters, bool rebuild, Memory& memory) const;
-    /// work(slot, pair) for every pair of the list.
+    void find_work(const Poses& poses, bool rebuild, Memory& memory) const;
+    /// work(slot, pair) for every pair of memory.work.
     template <class Work>
-    void for_each_pair(const std::vector<int>& list, Work&& work) const;
+    void for_each_pair(const Memory& memory, Work&& work) const;
     /// work(frame, hulls' body is the first of the pair, its hulls) for the listed half-spaces.
     template <class Work>
     void for_each_half_space(const Placed& at, const PairMemory& pair, Work&& work) const;
@@ -91,14 +85,13 @@ class Polyhedral : public ContactPotential {
     void pair_derivatives(const Placed& at, double coefficient, Memory& memory, PairResult& result,
                           PairBlock& block) const;
     void pair_lag(const Placed& at, Memory& memory) const;
-    void pair_contact_vjp(const Placed& at, const std::vector<Vector6d>& twists, Memory& memory,
-                          PairResult& result) const;
-    void pair_friction_vjp(const Placed& at, const Placed& start, const std::vector<Vector6d>& twists, Memory& memory,
-                           PairResult& result) const;
-    void add_pair_vertices(const Placed& at, const HullPair& near, const HullPairSolution& solution,
-                           const Vector12d& twist, const Memory& memory, PairResult& result) const;
+    void pair_contact_vjp(const Placed& at, const Twists& twists, const Memory& memory, PairAdjoint& adjoint) const;
+    void pair_friction_vjp(const Placed& at, const Placed& start, const Twists& twists, const Memory& memory,
+                           PairAdjoint& adjoint) const;
+    void add_pair_vertices(const Placed& at, const HullPair& near, const Vector12d& twist, const Memory& memory,
+                           PairAdjoint& adjoint) const;
     void add_height_vertices(const HalfSpaceFrame& frame, int body, const Pose& pose, int pair, const Vector12d& twist,
-                             const Memory& memory, PairResult& result) const;
+                             const Memory& memory, PairAdjoint& adjoint) const;
     [[noreturn]] void refuse_touching(int pair) const;
 
     PolyhedralOptions options_;
@@ -115,7 +108,6 @@ class Polyhedral : public ContactPotential {
     std::vector<CollisionBody> bodies_;  ///< without meshes
     std::vector<std::string> excluded_;
     std::shared_ptr<const CollisionGeometry> default_surfaces_;
-    std::unique_ptr<ThreadPool> pool_;  ///< null: one thread
 };
 
 }  // namespace farfield::contact::polyhedral

@@ -100,8 +100,8 @@ void Polyhedral::pair_energy(const Placed& at_poses, bool rubs, Memory& memory, 
         result.energy += scale.weight * sums.value;
     });
     if (!std::isfinite(result.energy)) result.finite = false;
-    if (!result.finite || !rubs) return;
-    const Placed start = place(at_poses.pair, memory.previous.empty() ? memory.scaled : memory.previous);
+    if (!result.finite || !rubs || mine.lagged.empty()) return;
+    const Placed start = place(at_poses.pair, memory.previous);
     for (const LaggedContact& contact : mine.lagged) {
         const ContactMotion moved(contact, *start.a, *at_poses.a, *start.b, *at_poses.b, length_);
         const SlipModel slip = slip_model(memory.dt, contact.half_space);
@@ -121,8 +121,8 @@ void Polyhedral::pair_derivatives(const Placed& at_poses, double coefficient, Me
     double gap = std::numeric_limits<double>::infinity();
     const Pose b_in_a = relative(*at_poses.a, *at_poses.b);
     for (HullPair& near : mine.near) {
-        const HullPairSolution solution = solve_hull_pair(columns(near.a, memory), columns(near.b, memory), b_in_a,
-                                                          scale.margin, kDerivativeTolerance, near.warm);
+        const HullPairSolution& solution = near.solution = solve_hull_pair(
+            columns(near.a, memory), columns(near.b, memory), b_in_a, scale.margin, kDerivativeTolerance, near.warm);
         result.finite = solution.status != PairStatus::Touching;
         if (!result.finite) return;
         gap = std::min(gap, solution.gap);
@@ -194,13 +194,12 @@ void Polyhedral::pair_lag(const Placed& at_poses, Memory& memory) const {
     });
 }
 
-void Polyhedral::add_pair_vertices(const Placed& at_poses, const HullPair& near, const HullPairSolution& solution,
-                                   const Vector12d& twist, const Memory& memory, PairResult& result) const {
+void Polyhedral::add_pair_vertices(const Placed& at_poses, const HullPair& near, const Vector12d& twist,
+                                   const Memory& memory, PairAdjoint& adjoint) const {
     const PairScale scale = this->scale(at_poses.pair);
-    const WorldPair pair = in_world(solution, *at_poses.a, *at_poses.b);
+    const WorldPair pair = in_world(near.solution, *at_poses.a, *at_poses.b);
     const Vector3d& n = pair.plane.normal;
     const Vector4d y = solve_ldlt(pair.hessian, Vector4d(plane_coupling(pair) * twist));
-    result.phi += scale.weight * pair_gradient(pair).dot(twist);
     const auto one_side = [&](int hull, double side, const Pose& pose, const Vector3d& from, const Vector6d& own) {
         const HullColumns points = columns(hull, memory);
         const Vector3d centre = pose.rotation.transpose() * from, local = pose.rotation.transpose() * n;
@@ -213,8 +212,8 @@ void Polyhedral::add_pair_vertices(const Placed& at_poses, const HullPair& near,
             const Vector3d moved = own.head<3>() + w.cross(x + from);
             const Vector3d bar =
                 p.second * (n.dot(moved) - x.dot(y.head<3>()) - y[3]) * n - side * p.first * (y.head<3>() - n.cross(w));
-            result.vertices.emplace_back(hulls_[at(hull)].first + m,
-                                         scale.weight / length_ * (pose.rotation.transpose() * bar));
+            adjoint.vertices.emplace_back(hulls_[at(hull)].first + m,
+                                          scale.weight / length_ * (pose.rotation.transpose() * bar));
         }
     };
     one_side(near.a, -1.0, *at_poses.a, pair.from_a, twist.head<6>());
@@ -222,7 +221,7 @@ void Polyhedral::add_pair_vertices(const Placed& at_poses, const HullPair& near,
 }
 
 void Polyhedral::add_height_vertices(const HalfSpaceFrame& frame, int body, const Pose& pose, int pair,
-                                     const Vector12d& twist, const Memory& memory, PairResult& result) const {
+                                     const Vector12d& twist, const Memory& memory, PairAdjoint& adjoint) const {
     const PairScale scale = this->scale(pair);
     const Vector3d n = height_factor(scale.margin) * frame.normal;
     const Vector3d v = twist.segment<3>(0), w = twist.segment<3>(3), v_h = twist.segment<3>(6),
@@ -235,34 +234,28 @@ void Polyhedral::add_height_vertices(const HalfSpaceFrame& frame, int body, cons
             if (!(q < scale.margin)) continue;
             const BarrierTaylor p = barrier(q, scale.margin);
             const double rate = n.dot(v - v_h + w.cross(x) - w_h.cross(x + frame.apart));
-            result.phi += scale.weight * p.first * rate;
             const Vector3d bar = p.second * rate * n + p.first * n.cross(w - w_h);
-            result.vertices.emplace_back(hulls_[at(hull)].first + m,
-                                         scale.weight / length_ * (pose.rotation.transpose() * bar));
+            adjoint.vertices.emplace_back(hulls_[at(hull)].first + m,
+                                          scale.weight / length_ * (pose.rotation.transpose() * bar));
         }
     }
 }
 
-void Polyhedral::pair_contact_vjp(const Placed& at_poses, const std::vector<Vector6d>& twists, Memory& memory,
-                                  PairResult& result) const {
-    PairMemory& mine = memory.pairs[at(at_poses.pair)];
-    const PairScale scale = this->scale(at_poses.pair);
+void Polyhedral::pair_contact_vjp(const Placed& at_poses, const Twists& twists, const Memory& memory,
+                                  PairAdjoint& adjoint) const {
+    const PairMemory& mine = memory.pairs[at(at_poses.pair)];
     const ContactPair& bodies = pairs_[at(at_poses.pair)];
     const Vector12d twist = scaled_twists(twists[at(bodies.a)], twists[at(bodies.b)], length_);
-    const Pose b_in_a = relative(*at_poses.a, *at_poses.b);
-    for (HullPair& near : mine.near) {
-        const HullPairSolution solution = solve_hull_pair(columns(near.a, memory), columns(near.b, memory), b_in_a,
-                                                          scale.margin, kDerivativeTolerance, near.warm);
-        if (solution.status == PairStatus::Touching) refuse_touching(at_poses.pair);
-        if (solution.status == PairStatus::Active) add_pair_vertices(at_poses, near, solution, twist, memory, result);
+    for (const HullPair& near : mine.near) {
+        if (near.solution.status == PairStatus::Active) add_pair_vertices(at_poses, near, twist, memory, adjoint);
     }
     for_each_half_space(at_poses, mine, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool ground_is_a) {
-        add_height_vertices(frame, body, pose, at_poses.pair, ground_is_a ? swapped(twist) : twist, memory, result);
+        add_height_vertices(frame, body, pose, at_poses.pair, ground_is_a ? swapped(twist) : twist, memory, adjoint);
     });
 }
 
-void Polyhedral::pair_friction_vjp(const Placed& at_poses, const Placed& start, const std::vector<Vector6d>& twists,
-                                   Memory& memory, PairResult& result) const {
+void Polyhedral::pair_friction_vjp(const Placed& at_poses, const Placed& start, const Twists& twists,
+                                   const Memory& memory, PairAdjoint& adjoint) const {
     const ContactPair& bodies = pairs_[at(at_poses.pair)];
     const PairScale scale = this->scale(at_poses.pair);
     std::vector<FrictionPoint> bars;
@@ -272,18 +265,18 @@ void Polyhedral::pair_friction_vjp(const Placed& at_poses, const Placed& start, 
         const Vector6d &twist_a = twists[at(contact.swapped ? bodies.b : bodies.a)],
                        &twist_b = twists[at(contact.swapped ? bodies.a : bodies.b)];
         bars.resize(contact.points.size());
-        const FrictionAdjoint adjoint =
+        const FrictionAdjoint friction =
             contact.half_space ? fixed_friction_vjp(contact.plane(), moved.a, moved.b, slip, twist_a, twist_b, bars)
                                : friction_vjp(contact.plane(), moved.a, moved.b, slip, twist_a, twist_b, bars);
-        const StartAdjoint back = pull_back(contact, adjoint, bars, scale, options_.friction);
-        result.friction_phi += adjoint.phi;
-        (contact.swapped ? result.previous_b : result.previous_a) += adjoint.previous_a + back.a;
-        (contact.swapped ? result.previous_a : result.previous_b) += adjoint.previous_b + back.b;
+        const StartAdjoint back = pull_back(contact, friction, bars, scale, options_.friction);
+        adjoint.friction_phi += friction.phi;
+        (contact.swapped ? adjoint.previous_b : adjoint.previous_a) += friction.previous_a + back.a;
+        (contact.swapped ? adjoint.previous_a : adjoint.previous_b) += friction.previous_b + back.b;
         for (std::size_t m = 0; m < contact.vertices.size(); ++m) {
             const bool on_first = contact.half_space ? !contact.swapped : m < contact.split;
             const Pose& pose = on_first ? *start.a : *start.b;
-            result.friction_vertices.emplace_back(contact.vertices[m].row,
-                                                  pose.rotation.transpose() * back.vertices[m]);
+            adjoint.friction_vertices.emplace_back(contact.vertices[m].row,
+                                                   pose.rotation.transpose() * back.vertices[m]);
         }
     }
 }

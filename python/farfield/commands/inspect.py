@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`farfield inspect FILE`: what was imported, applied, approximated and dropped, and which bodies may meet."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+KINDS = ("applied", "approximated", "dropped")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="MJCF or URDF file")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
+
+
+def run(args: argparse.Namespace) -> int:
+    import farfield as ff
+    from farfield.importers import import_file
+    from farfield.output import dump_json
+
+    imported = import_file(args.file)
+    model = ff.build_model(imported.scene)
+    report = describe(model)
+    report |= {kind: [note.text for note in imported.notes if note.kind == kind] for kind in KINDS}
+    print(dump_json({"file": args.file, **report}) if args.json else as_text(args.file, report))
+    return 0
+
+
+def describe(model) -> dict:
+    """What a model holds, as plain numbers and names."""
+    scene = model.scene
+    mass = model.default_parameters().moments[:, 0]
+    colliding = [shape for shape in scene.shapes if shape.collides]
+    triangles = Counter()
+    surfaces = [shape for shape in scene.shapes if shape.type.name != "HalfSpace"]  # what drawables() leaves out
+    for shape, drawable in zip(surfaces, model.drawables(), strict=True):
+        triangles[shape.body] += len(drawable.triangles) if shape.collides else 0
+    return {
+        "name": model.name,
+        "dt": model.default_dt,
+        "dt_stated": scene.dt is not None,
+        "gravity": scene.gravity,
+        "bodies": [
+            {
+                "name": body.name,
+                "parent": scene.bodies[body.parent].name if index else None,
+                "motion": body.motion.name,
+                "joints": [joint.name for joint in body.joints],
+                "mass": mass[index],
+                "triangles": triangles[index],
+            }
+            for index, body in enumerate(scene.bodies)
+        ],
+        "joints": [
+            {"name": joint.name, "type": joint.type.name, "dofs": _width(model.joint_dofs(joint.name))}
+            for joint in scene.joints
+        ],
+        "actuators": [
+            {"name": actuator.name, "type": actuator.type.name, "joint": actuator.joint} for actuator in scene.actuators
+        ],
+        "keyframes": list(model.keyframes),
+        "coordinates": model.num_q,
+        "dofs": model.num_dofs,
+        "unknowns": model.num_unknowns,
+        "controls": model.num_controls,
+        "parameters": model.num_parameters,
+        "shapes": len(scene.shapes),
+        "colliding_shapes": len(colliding),
+        "triangles": sum(triangles.values()),
+        "contact_pairs": model.contact_pairs,
+        "excluded_pairs": model.excluded_pairs,
+        "warnings": model.warnings,
+    }
+
+
+def _width(dofs: slice) -> int:
+    return dofs.stop - dofs.start
+
+
+def exclusion_lines(excluded: list[str]) -> list[str]:
+    """`Model.excluded_pairs` with one line per reason: "joined: torso, thigh; thigh, shin"."""
+    pairs: dict[str, list[str]] = {}
+    for text in excluded:
+        pair, _, reason = text.rpartition(": ")
+        pairs.setdefault(reason, []).append(pair)
+    return [f"{reason}: {'; '.join(found)}" for reason, found in pairs.items()]
+
+
+def time_step(dt: float, *, stated: bool) -> str:
+    """A model's own time step and where it comes from."""
+    return f"{dt:g} s ({'stated by the file' if stated else 'the default'})"
+
+
+def as_text(file: str, report: dict) -> str:
+    counts = Counter(joint["type"] for joint in report["joints"])
+    joints = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    lines = [
+        f"{file}: {report['name']}",
+        f"  time step    {time_step(report['dt'], stated=report['dt_stated'])}",
+        f"  gravity      {' '.join(f'{g:g}' for g in report['gravity'])} m/s^2",
+        f"  bodies       {len(report['bodies'])} with the world: {sum(body['mass'] for body in report['bodies']):.6g} kg",
+        f"  joints       {len(report['joints'])}{f': {joints}' if joints else ''}",
+        f"  sizes        {report['dofs']} degrees of freedom ({report['unknowns']} unknowns), {report['coordinates']} "
+        f"coordinates, {report['controls']} controls, {report['parameters']} parameters",
+        f"  shapes       {report['shapes']}, {report['colliding_shapes']} of them collide with {report['triangles']:,} triangles",
+        f"  keyframes    {', '.join(report['keyframes']) or 'none'}",
+    ]
+    for body in report["bodies"][1:]:
+        held = ", ".join(body["joints"]) or body["motion"].lower()
+        lines.append(
+            f"    {body['name']}: on {body['parent']} by {held}, {body['mass']:.6g} kg, {body['triangles']:,} triangles"
+        )
+    sections = {
+        "may meet": [", ".join(pair) for pair in report["contact_pairs"]],
+        "left out of contact": exclusion_lines(report["excluded_pairs"]),
+        **{kind: report[kind] for kind in KINDS},
+        "unusual": report["warnings"],
+    }
+    for title, entries in sections.items():
+        lines += [f"  {title}: {'' if entries else 'nothing'}".rstrip(), *(f"    {entry}" for entry in entries)]
+    return "\n".join(lines)

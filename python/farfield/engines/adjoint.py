@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact gradients of our own rollouts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import farfield as ff
+from farfield.engines.engine import Engine
+from farfield.engines.rollouts import roll_batch, roll_one, vjp_batch, vjp_rows
+from farfield.optimize.losses import Partials
+from farfield.optimize.objective import Capabilities
+from farfield.optimize.parameterizations import Gradient
+from farfield.optimize.rollout_input import PARTS, RolloutInput
+
+
+class Adjoint(Engine):
+    """Exact gradients by the adjoint of the implicit step."""
+
+    capabilities = Capabilities(certifies=True, gradients=True, jacobian=True, parts=True, inputs=PARTS)
+
+    def simulate(self, points: Sequence[np.ndarray]) -> list[ff.Trajectory]:
+        """One rollout per point; a single one from the guess if there is one."""
+        inputs = self._decoded(points)
+        self.rollouts += len(inputs)
+        if self.guess is not None and len(inputs) == 1:
+            return [roll_one(self.model, inputs[0], guess=self.guess, **self._options())]
+        return roll_batch(self.model, inputs, threads=self.threads, **self._options())
+
+    def roll(self, inputs: RolloutInput, *, tolerance: float | None = None) -> ff.Trajectory:
+        """One rollout of decoded inputs; what they leave out is the objective's."""
+        return roll_one(self.model, self._complete(inputs), **self._options(tolerance))
+
+    def _options(self, tolerance: float | None = None) -> dict[str, Any]:
+        return {
+            "dt": self.dt,
+            "contact": self.contact,
+            "tolerance": self.tolerance if tolerance is None else tolerance,
+            "max_iterations": self.max_iterations,
+        }
+
+    def _vjp(self, trajectories: list[ff.Trajectory], partials: list[Partials]) -> list[Gradient]:
+        self.gradients += len(trajectories)
+        return vjp_batch(trajectories, partials, threads=self.threads)
+
+    def _vjp_rows(self, trajectory: ff.Trajectory, partials: list[Partials]) -> list[Gradient]:
+        self.gradients += len(partials)
+        return vjp_rows(trajectory, partials, threads=self.threads)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Newton's method with a line search along a way that is known to be free, for any function on a manifold.
+///
+/// Deviation: at least one step is taken and the step computed where the stopping test passes is still taken, so that forces far below the
+///            tolerance reach the result. Where a Hessian costs more than a gradient, the last steps, which are short, keep the factor of
+///            the one before.
+#include <Eigen/Dense>
+#include <optional>
+
+#include "farfield/dynamics/step_types.hpp"
+
+namespace farfield {
+
+/// What is known where a direction was computed.
+struct NewtonDirection {
+    std::optional<StepStatus> failure{};  ///< there is no direction
+    double residual = 0.0;                ///< norm of the gradient
+    double rounding = 0.0;  ///< how much the gradient changes when coordinates change in their last digits
+    double slope = 0.0;     ///< of the function along the direction
+    double noise = 0.0;     ///< rounding error in a difference of values
+    bool arrived = true;    ///< prescribed coordinates are where they have to be; until then the function may rise
+};
+
+/// How much of a step may be taken.
+struct FreeWay {
+    double alpha = 1.0;
+    bool certified = true;  ///< the function is finite on it
+};
+
+/// What Newton's method has to know of the function it minimises.
+class NewtonProblem {
+ public:
+    virtual ~NewtonProblem() = default;
+    /// +infinity where the function is not defined.
+    [[nodiscard]] virtual double energy(const Eigen::VectorXd& q) = 0;
+    /// The same with derivatives, which direction() and free_way() refer to.
+    virtual double linearize(const Eigen::VectorXd& q) = 0;
+    /// The same with the gradient alone, when the problem has a use for it: direction() then takes the factor of the last linearize().
+    [[nodiscard]] virtual bool keeps_factor() const { return false; }
+    virtual double differentiate(const Eigen::VectorXd& q) { return linearize(q); }
+    /// A descent direction at q, where the last linearize() or differentiate() was.
+    [[nodiscard]] virtual NewtonDirection direction(const Eigen::VectorXd& q, Eigen::VectorXd& step,
+                                                    StepReport& report) = 0;
+    [[nodiscard]] virtual FreeWay free_way(const Eigen::VectorXd& step, StepReport& report) = 0;
+    virtual void move(const Eigen::VectorXd& q, const Eigen::VectorXd& step, Eigen::VectorXd& out) const = 0;
+    /// Size of the rounding error in the gradient.
+    [[nodiscard]] virtual double gradient_noise() const = 0;
+};
+
+/// Where Newton's method is, and its scratch space.
+struct NewtonIterate {
+    Eigen::VectorXd q;
+    bool evaluated = false;  ///< the problem was last linearised or differentiated at q, with this value:
+    double value = 0.0;
+    Eigen::VectorXd step, scaled, trial;
+
+    void set(const Eigen::VectorXd& start) {
+        q = start;
+        evaluated = false;
+    }
+};
+
+struct NewtonLimits {
+    double tolerance = 0.0;  ///< stop, norm of the gradient
+    int max_iterations = 0;  ///< in total: those that the report already counts are part of it
+};
+
+/// From x.q until the gradient is below the tolerance. Sets status and residual of the report and adds to its iterations.
+void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x, StepReport& report);
+
+}  // namespace farfield

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/dynamics/step_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "farfield/base/error.hpp"
+
+namespace farfield {
+
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kEigenvalueFloor = 1e-8;  // relative to the largest
+
+/// dt times the error of 1/(2 dt^2) |T - Y|^2_S by the rounding of T, at energies up to `energy`: |T - Y|_S |eps T|_S / dt^2, with
+/// |T - Y|_S <= dt sqrt(2 energy). It matters without gravity, where the energy itself is close to zero.
+double placement_noise(const Model& model, const Parameters& parameters, const Poses& poses, double energy) {
+    double squared_size = parameters.armature.sum();
+    for (std::size_t i = 1; i < poses.size(); ++i) {
+        if (model.bodies()[i].last_dof < 0) continue;
+        const auto m = parameters.moments.row(static_cast<Eigen::Index>(i));
+        squared_size += m[0] * poses[i].position.squaredNorm() + m[4] + m[5] + m[6];
+    }
+    return 4.0 * kEpsilon * std::sqrt(2.0 * energy * std::max(squared_size, 0.0));
+}
+
+}  // namespace
+
+JointStep StepProblem::joint_step() const {
+    return JointStep{context_->model, context_->parameters, context_->options, now_, input_.control};
+}
+
+void StepProblem::begin(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
+                        contact::StepMode mode) {
+    context_ = &context;
+    memory_ = &memory;
+    now_ = now;
+    input_ = input;
+    placed_ = false;
+    const Model& model = context.model;
+    trees_.resize(static_cast<std::size_t>(model.num_dofs()));
+    for (std::size_t k = 0; k < trees_.size(); ++k) trees_[k] = tree_of(model, static_cast<int>(k));
+    step_ = -context.options.dt * now.v;
+    retract(model, now.q, step_, q_previous_);
+    forward_kinematics(model, context.parameters, now.q, kinematics_now_);
+    forward_kinematics(model, context.parameters, q_previous_, kinematics_previous_);
+    set_inertia_target(model, context.parameters, kinematics_now_, kinematics_previous_, target_);
+    contact_ = context.contact ? &context.contact->begin_step(kinematics_now_.poses, context.options.dt,
+                                                              context.parameters, *memory.contact, mode)
+                               : nullptr;
+    gradient_noise_ = gravity_scale_ = 0.0;
+    if (mode == contact::StepMode::Forward) set_noise();  // going backward nothing is compared with it
+}
+
+void StepProblem::set_noise() {
+    const Model& model = context_->model;
+    const double dt = context_->options.dt;
+    tree_noise_.assign(kinematics_now_.poses.size(), 0.0);
+    for (std::size_t i = 1; i < kinematics_now_.poses.size(); ++i) {
+        if (model.bodies()[i].last_dof < 0) continue;
+        const auto m = context_->parameters.moments.row(static_cast<Eigen::Index>(i));
+        const double reach = (kinematics_now_.poses[i].position - target_.origin[i]).norm();
+        gravity_scale_ += context_->parameters.gravity.norm() * (m[0] * reach + m.segment<3>(1).norm());
+        const double moment =
+            std::max(m[0] * reach + m.segment<3>(1).norm(), m[0] * reach * reach + m[4] + m[5] + m[6]);
+        gradient_noise_ = std::max(gradient_noise_, 64.0 * kEpsilon * moment / (dt * dt));
+        // World positions are rounded, so no coordinates bring the inertial forces m x/dt^2 of a tree closer to zero than this.
+        double& tree = tree_noise_[static_cast<std::size_t>(model.bodies()[i].root)];
+        tree += 4.0 * kEpsilon * m[0] * kinematics_now_.poses[i].position.norm() * std::max(1.0, reach) / (dt * dt);
+        gradient_noise_ = std::max(gradient_noise_, tree);
+    }
+}
+
+const Kinematics& StepProblem::place(const VectorXd& q) {
+    if (placed_ && placed_q_ == q) return kinematics_;  // Newton returns to the point its line search has just accepted
+    forward_kinematics(context_->model, context_->parameters, q, kinematics_);
+    placed_q_ = q;
+    placed_ = true;
+    return kinematics_;
+}
+
+double StepProblem::energy(const VectorXd& q) {
+    place(q);
+    double value =
+        inertia_energy(context_->model, context_->parameters, context_->options.dt, target_, kinematics_.poses) +
+        joint_energy(joint_step(), q);
+    if (!contact_) return value;
+    ++counts_.energies;
+    return value + contact_->energy(kinematics_.poses);
+}
+
+/// Everything but contact.
+void StepProblem::add_smooth_terms(const VectorXd& q, BlockMatrix* hessian) {
+    const Model& model = context_->model;
+    place(q);
+    at_.gradient.setZero(model.num_dofs());
+    at_.value = add_inertia_derivatives(model, context_->parameters, context_->options.dt, target_, kinematics_,
+                                        inertia_, at_.gradient, hessian);
+    const double joints = add_joint_derivatives(joint_step(), q, at_.gradient, hessian);
+    const double scale = std::abs(at_.value) + std::abs(joints) + gravity_scale_;
+    at_.noise =
+        1e-13 * scale + placement_noise(model, context_->parameters, kinematics_.poses, scale) / context_->options.dt;
+    at_.value += joints;
+}
+
+double StepProblem::differentiate(const VectorXd& q) {
+    kept_ = true;
+    add_smooth_terms(q, nullptr);
+    return at_.value;
+}
+
+double StepProblem::linearize(const VectorXd& q) {
+    kept_ = false;
+    at_.hessian.set_zero(trees_);
+    add_smooth_terms(q, &at_.hessian);
+    if (!contact_) return at_.value;
+    ++counts_.linearizations;
+    hessian_without_contact_.copy_entries(at_.hessian);
+    contact_->linearize(kinematics_.poses, at_.contact);
+    at_.value += at_.contact.energy;
+    at_.noise += 1e-13 * std::abs(at_.contact.energy);
+    if (std::isfinite(at_.contact.energy))
+        add_contact_derivatives(context_->model, kinematics_, at_.contact, contact_scratch_, at_.gradient, at_.hessian);
+    return at_.value;
+}
+
+void StepProblem::project_contact() {
+    if (!contact_) return;
+    project_blocks(at_.contact);
+    at_.hessian.copy_entries(hessian_without_contact_);
+    unused_gradient_.setZero(at_.gradient.size());
+    add_contact_derivatives(context_->model, kinematics_, at_.contact, contact_scratch_, unused_gradient_, at_.hessian);
+}
+
+NewtonDirection StepProblem::direction(const VectorXd& q, VectorXd& step, StepReport& report) {
+    if (!std::isfinite(at_.value) || !at_.gradient.allFinite()) {
+        const bool touching = at_.value > 0.0 && contact_;
+        return {.failure = touching ? StepStatus::Intersecting : StepStatus::NonFinite};
+    }
+    const Reduction& reduction = context_->model.reduction();
+    const VectorXd* remaining = scripted() ? &remaining_script(q) : nullptr;
+    if (kept_) {
+        at_.reduce_gradient(reduction, remaining);
+    } else {
+        at_.reduce(reduction, remaining);
+    }
+    NewtonDirection out{.residual = at_.residual(), .noise = at_.noise};
+    out.arrived = !remaining || remaining->isZero(1e-14);
+    report.residual = out.residual;
+    if (!kept_ && !at_.factor()) {
+        project_contact();
+        at_.reduce(reduction, remaining);
+        if (!at_.factor()) at_.factor_absolute(kEigenvalueFloor);
+    }
+    report.conditioning = at_.conditioning();
+    out.slope = at_.newton_step(step);
+    if (!step.allFinite()) out.failure = StepStatus::NonFinite;
+    out.rounding = 16.0 * kEpsilon * std::max(1.0, q.lpNorm<Eigen::Infinity>()) * at_.hessian.largest_diagonal();
+    return out;
+}
+
+FreeWay StepProblem::free_way(const VectorXd& step, StepReport& report) {
+    if (!contact_) return {};
+    gaps_ = at_.contact.gaps;
+    if (gaps_.empty()) {
+        for (const contact::PairBlock& pair : at_.contact.blocks) gaps_.push_back(pair.gap);
+    }
+    if (!context_->filter) {
+        for (const double gap : gaps_) report.min_gap = std::min(report.min_gap, gap);
+        return {.certified = false};
+    }
+    const CollisionFilter::Result result = context_->filter->max_step(kinematics_, step, gaps_, memory_->filter);
+    report.min_gap = std::min(report.min_gap, result.certified_gap);
+    report.shortest_step = std::min(report.shortest_step, result.alpha);
+    return {.alpha = result.alpha};
+}
+
+void StepProblem::move(const VectorXd& q, const VectorXd& step, VectorXd& out) const {
+    retract(context_->model, q, step, out);
+}
+
+const VectorXd& StepProblem::remaining_script(const VectorXd& q) {
+    const Model& model = context_->model;
+    remaining_.setZero(model.num_dofs());
+    target_q_ = q;
+    for (std::size_t k = 0; k < model.kinematic_bodies().size(); ++k) {
+        const ModelBody& body = model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[k])];
+        const int index = model.joints()[static_cast<std::size_t>(body.first_joint)].q;
+        target_q_.segment<7>(index) = input_.script.segment<7>(static_cast<Eigen::Index>(7 * k));
+    }
+    difference(model, q, target_q_, difference_);
+    for (int k = 0; k < model.num_dofs(); ++k) {
+        if (model.dofs()[static_cast<std::size_t>(k)].prescribed) remaining_[k] = difference_[k];
+    }
+    return remaining_;
+}
+
+void StepProblem::ahead(const VectorXd& v, VectorXd& step) {
+    step = context_->options.dt * v;
+    if (!scripted()) return;
+    const VectorXd& remaining = remaining_script(now_.q);
+    for (int k = 0; k < context_->model.num_dofs(); ++k) {
+        if (context_->model.dofs()[static_cast<std::size_t>(k)].prescribed) step[k] = remaining[k];
+    }
+}
+
+void StepProblem::vjp(std::span<const VectorXd> lambdas, std::span<StepProducts> products,
+                      std::span<Parameters> gradients) {
+    const Model& model = context_->model;
+    const std::size_t count = lambdas.size();
+    if (twists_.size() < count) twists_.resize(count);
+    if (inertia_vjp_.size() < count) inertia_vjp_.resize(count);
+    if (contact_gradients_.size() < count) contact_gradients_.resize(count);
+    for (std::size_t d = 0; d < count; ++d) body_twists(model, kinematics_, lambdas[d], twists_[d]);
+    joint_vjp(joint_step(), placed_q_, lambdas, products, gradients);
+    inertia_vjp(model, context_->parameters, context_->options.dt, target_, kinematics_.poses, kinematics_now_.poses,
+                kinematics_previous_.poses, {twists_.data(), count}, inertia_vjp_, gradients);
+    if (contact_) add_contact_vjp(gradients);
+    for (std::size_t d = 0; d < count; ++d) pull_back(d, products[d], gradients[d]);
+}
+
+void StepProblem::add_contact_vjp(std::span<Parameters> gradients) {
+    contact_->vjp(std::span(twists_).first(gradients.size()), std::span(contact_gradients_).first(gradients.size()));
+    for (std::size_t d = 0; d < gradients.size(); ++d) {
+        const contact::ContactGradient& found = contact_gradients_[d];
+        InertiaVjp& wrenches = inertia_vjp_[d];
+        apply_blocks(at_.contact, twists_[d], applied_);
+        for (std::size_t i = 1; i < kinematics_.poses.size(); ++i) {
+            wrenches.now[i] -= found.previous_wrench[i];
+            wrenches.force[i] += at_.contact.wrench[i].head<3>();
+            wrenches.lambda_force[i] += applied_[i].head<3>();
+        }
+        gradients[d].friction -= found.friction;
+        gradients[d].weight -= found.weight;
+        if (found.hull_vertices.size() > 0) gradients[d].hull_vertices -= found.hull_vertices;
+    }
+}
+
+/// Carries what acts on the bodies of one direction to coordinates and attachments.
+void StepProblem::pull_back(std::size_t direction, StepProducts& products, Parameters& gradient) {
+    const Model& model = context_->model;
+    InertiaVjp& wrenches = inertia_vjp_[direction];
+    add_pull_back(model, kinematics_now_, wrenches.now, subtree_, products.q_now);
+    add_attachment_pull_back(model, kinematics_now_, subtree_, gradient);
+    add_pull_back(model, kinematics_previous_, wrenches.previous, subtree_, products.q_previous);
+    add_attachment_pull_back(model, kinematics_previous_, subtree_, gradient);
+    // Attachments also act at t+1: a shift `a` of a subtree changes phi by a . (sum lambda_force + sum force x w_parent).
+    for (std::size_t i = kinematics_.poses.size() - 1; i > 0; --i) {
+        const ModelBody& body = model.bodies()[i];
+        const auto parent = static_cast<std::size_t>(body.parent);
+        const Vector3d shift = wrenches.lambda_force[i] + wrenches.force[i].cross(twists_[direction][parent].tail<3>());
+        if (!has_free_joint(model, body)) {
+            gradient.attachment.row(static_cast<Eigen::Index>(i)) -=
+                (kinematics_.poses[parent].rotation.transpose() * shift).transpose();
+        }
+        wrenches.lambda_force[parent] += wrenches.lambda_force[i];
+        wrenches.force[parent] += wrenches.force[i];
+    }
+}
+
+}  // namespace farfield

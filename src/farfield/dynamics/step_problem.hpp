@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  What one implicit step minimises: O(q+) = inertia + gravity + joint terms + contact, with exact derivatives.
+///
+/// Paper:     [SDRS2025, Eq. (14)], [LongRange2026, Sec. 3]
+/// Every gradient is a tangent vector at its point; the Hessian is that of the chart q -> retract(q, delta) at delta = 0.
+#include <Eigen/Dense>
+#include <span>
+#include <vector>
+
+#include "farfield/contact/contact_potential.hpp"
+#include "farfield/dynamics/contact_terms.hpp"
+#include "farfield/dynamics/inertia.hpp"
+#include "farfield/dynamics/joint_terms.hpp"
+#include "farfield/dynamics/newton.hpp"
+#include "farfield/dynamics/step_linearization.hpp"
+#include "farfield/dynamics/step_types.hpp"
+
+namespace farfield {
+
+/// The problem of the current step, constant from begin() to begin(), and scratch space. Carries no value from one step to the next.
+class StepProblem final : public NewtonProblem {
+ public:
+    /// Fixes the start of the step; everything later refers to it. Context and memory must stay. Backward: vjp() will be asked for.
+    void begin(const StepContext& context, const State& now, const StepInput& input, StepMemory& memory,
+               contact::StepMode mode = contact::StepMode::Forward);
+
+    [[nodiscard]] double energy(const Eigen::VectorXd& q) override;
+    double linearize(const Eigen::VectorXd& q) override;
+    /// Contact bends the potential too much, and its Hessian comes with its gradient.
+    [[nodiscard]] bool keeps_factor() const override { return !contact_; }
+    double differentiate(const Eigen::VectorXd& q) override;
+    /// Exact Hessian first, then contact projected per body pair, then |eigenvalues|.
+    [[nodiscard]] NewtonDirection direction(const Eigen::VectorXd& q, Eigen::VectorXd& step,
+                                            StepReport& report) override;
+    /// The fraction of the step whose whole path is certified free of collisions.
+    [[nodiscard]] FreeWay free_way(const Eigen::VectorXd& step, StepReport& report) override;
+    void move(const Eigen::VectorXd& q, const Eigen::VectorXd& step, Eigen::VectorXd& out) const override;
+    [[nodiscard]] double gradient_noise() const override { return gradient_noise_; }
+
+    /// Places the bodies at q; free where they already are.
+    const Kinematics& place(const Eigen::VectorXd& q);
+    [[nodiscard]] const Kinematics& kinematics_now() const { return kinematics_now_; }
+    [[nodiscard]] bool scripted() const { return context_->model.num_kinematic() > 0; }
+    /// Tangent from the scripted coordinates in q to their targets; zero elsewhere.
+    const Eigen::VectorXd& remaining_script(const Eigen::VectorXd& q);
+
+    /// The tangent step from the start along which the velocity v and the script lead.
+    void ahead(const Eigen::VectorXd& v, Eigen::VectorXd& step);
+
+    [[nodiscard]] StepLinearization& linearization() { return at_; }
+    /// Calls of the contact model since reset_counts().
+    [[nodiscard]] ContactCounts contact_counts() const { return counts_; }
+    void reset_counts() { counts_ = {}; }
+
+    /// Adds the products of every direction at the point of the last linearize(), in a step begun with StepMode::Backward.
+    void vjp(std::span<const Eigen::VectorXd> lambdas, std::span<StepProducts> products,
+             std::span<Parameters> gradients);
+
+ private:
+    [[nodiscard]] JointStep joint_step() const;
+    void set_noise();
+    void add_smooth_terms(const Eigen::VectorXd& q, BlockMatrix* hessian);
+    void project_contact();
+    void add_contact_vjp(std::span<Parameters> gradients);
+    void pull_back(std::size_t direction, StepProducts& products, Parameters& gradient);
+
+    const StepContext* context_ = nullptr;
+    StepMemory* memory_ = nullptr;
+    contact::ContactStep* contact_ = nullptr;  ///< null: no contact
+    State now_;
+    StepInput input_;
+    std::vector<int> trees_;  ///< per degree of freedom
+    Eigen::VectorXd q_previous_, step_, placed_q_;
+    bool placed_ = false;  ///< kinematics_ belongs to placed_q_
+    Kinematics kinematics_now_, kinematics_previous_, kinematics_;
+    InertiaTarget target_;
+    double gradient_noise_ = 0.0, gravity_scale_ = 0.0;
+    std::vector<double> tree_noise_;
+
+    StepLinearization at_;
+    bool kept_ = false;  ///< the Hessian of at_ is that of an earlier point
+    BlockMatrix hessian_without_contact_;
+    InertiaScratch inertia_;
+    ContactScratch contact_scratch_;
+    Eigen::VectorXd unused_gradient_, remaining_, target_q_, difference_;
+    std::vector<double> gaps_;  ///< per contact pair
+    ContactCounts counts_;
+
+    std::vector<contact::Twists> twists_;  ///< per direction
+    std::vector<InertiaVjp> inertia_vjp_;
+    std::vector<contact::ContactGradient> contact_gradients_;
+    std::vector<Vector6d> applied_, subtree_;
+};
+
+}  // namespace farfield

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file  Newton's method on functions that are neither robots nor contact.
+#include "farfield/dynamics/newton.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace farfield {
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+
+/// f = 1/2 a (x - 3)^2 + 1/2 y^2 - w ln(1 - x), defined for x < 1; its minimum lies before the wall.
+class Wall : public NewtonProblem {
+ public:
+    double stiffness = 1.0, weight = 1e-3;
+    bool certifies = true;
+    int energies = 0, linearizations = 0;
+
+    double energy(const VectorXd& q) override {
+        ++energies;
+        return value(q);
+    }
+    double linearize(const VectorXd& q) override {
+        ++linearizations;
+        return value(q);
+    }
+    NewtonDirection direction(const VectorXd& q, VectorXd& step, StepReport& report) override {
+        if (!std::isfinite(value(q))) return {.failure = StepStatus::Intersecting};
+        const double room = 1.0 - q[0];
+        const Vector2d g(stiffness * (q[0] - 3.0) + weight / room, q[1]);
+        step = Vector2d(-g[0] / (stiffness + weight / (room * room)), -g[1]);
+        report.residual = g.lpNorm<Eigen::Infinity>();
+        return {.residual = report.residual, .slope = g.dot(step)};
+    }
+    FreeWay free_way(const VectorXd& step, StepReport&) override {
+        if (!certifies) return {.certified = false};
+        return {.alpha = step[0] > 0.0 ? std::min(1.0, 0.9 * room_ / step[0]) : 1.0};
+    }
+    void move(const VectorXd& q, const VectorXd& step, VectorXd& out) const override {
+        out = q + step;
+        room_ = 1.0 - out[0];
+    }
+    double gradient_noise() const override { return 0.0; }
+
+    /// Where the derivative by x vanishes: a (x - 3)(1 - x) + w = 0.
+    [[nodiscard]] double minimum() const { return 2.0 - std::sqrt(1.0 + weight / stiffness); }
+
+ private:
+    [[nodiscard]] double value(const VectorXd& q) const {
+        if (!(q[0] < 1.0)) return std::numeric_limits<double>::infinity();
+        return 0.5 * stiffness * (q[0] - 3.0) * (q[0] - 3.0) + 0.5 * q[1] * q[1] - weight * std::log(1.0 - q[0]);
+    }
+    mutable double room_ = 1.0;  // of the point moved to last, where the way starts
+};
+
+TEST_CASE("newton: finds a minimum beside a wall, with and without certificates") {
+    for (const bool certifies : {true, false}) {
+        Wall wall;
+        wall.certifies = certifies;
+        NewtonIterate x;
+        x.set(Vector2d(0.0, 5.0));
+        StepReport report;
+        newton(wall, {1e-10, 100}, x, report);
+        CHECK(report.status == StepStatus::Converged);
+        CHECK(report.residual <= 1e-10);
+        CHECK(std::abs(x.q[0] - wall.minimum()) < 1e-12);
+        CHECK(std::abs(x.q[1]) < 1e-12);
+        if (certifies) CHECK(wall.linearizations <= report.iterations + 1);
+    }
+}
+
+TEST_CASE("newton: the step computed where the test passes is taken, and iterations count in total") {
+    Wall wall;
+    NewtonIterate x;
+    x.set(Vector2d(wall.minimum(), 1e-3));
+    StepReport report{.iterations = 7};
+    newton(wall, {1e-2, 100}, x, report);
+    CHECK(report.status == StepStatus::Converged);
+    CHECK(report.iterations == 8);
+    CHECK(x.q[1] == 0.0);  // quadratic in y: one step ends there
+    newton(wall, {1e-12, 8}, x, report);
+    CHECK(report.status == StepStatus::MaxIterations);
+    CHECK(report.iterations == 8);
+}
+
+/// f = cosh(x - 1) + y^2/2, with a factor that may be kept.
+class Bowl final : public NewtonProblem {
+ public:
+    int linearizations = 0, gradients = 0;
+
+    double energy(const VectorXd& q) override { return std::cosh(q[0] - 1.0) + 0.5 * q[1] * q[1]; }
+    double linearize(const VectorXd& q) override {
+        ++linearizations;
+        curvature_ = std::cosh(q[0] - 1.0);
+        return energy(q);
+    }
+    bool keeps_factor() const override { return true; }
+    double differentiate(const VectorXd& q) override {
+        ++gradients;
+        return energy(q);
+    }
+    NewtonDirection direction(const VectorXd& q, VectorXd& step, StepReport&) override {
+        const Vector2d g(std::sinh(q[0] - 1.0), q[1]);
+        step = Vector2d(-g[0] / curvature_, -g[1]);
+        return {.residual = g.lpNorm<Eigen::Infinity>(), .slope = g.dot(step)};
+    }
+    FreeWay free_way(const VectorXd&, StepReport&) override { return {}; }
+    void move(const VectorXd& q, const VectorXd& step, VectorXd& out) const override { out = q + step; }
+    double gradient_noise() const override { return 0.0; }
+
+ private:
+    double curvature_ = 1.0;  // at the point of the last linearize()
+};
+
+TEST_CASE("newton: close to the end the factor is kept, and computed anew where it does not serve") {
+    for (const double start : {1.5, 4.0}) {
+        Bowl bowl;
+        NewtonIterate x;
+        x.set(Vector2d(start, 0.3));
+        StepReport report;
+        newton(bowl, {1e-12, 100}, x, report);
+        CHECK(report.status == StepStatus::Converged);
+        CHECK(std::abs(x.q[0] - 1.0) < 1e-14);
+        CHECK(bowl.gradients > 0);
+        CHECK(bowl.linearizations < report.iterations);
+    }
+}
+
+TEST_CASE("newton: a start outside and a way without room are told apart") {
+    Wall wall;
+    NewtonIterate x;
+    x.set(Vector2d(1.5, 0.0));
+    StepReport outside;
+    newton(wall, {1e-8, 100}, x, outside);
+    CHECK(outside.status == StepStatus::Intersecting);
+
+    class Stuck final : public Wall {
+        FreeWay free_way(const VectorXd&, StepReport&) override { return {.alpha = 0.0}; }
+    } stuck;
+    x.set(Vector2d(0.0, 5.0));
+    StepReport report;
+    newton(stuck, {1e-8, 100}, x, report);
+    CHECK(report.status == StepStatus::LineSearchFailed);
+    CHECK(x.q == Vector2d(0.0, 5.0));
+}
+
+}  // namespace
+}  // namespace farfield
