@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
+#include "farfield/dynamics/implicit_step.hpp"
 
 namespace farfield {
 namespace {

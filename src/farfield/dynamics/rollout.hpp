@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "farfield/base/thread_pool.hpp"
-#include "farfield/dynamics/implicit_step.hpp"
+#include "farfield/dynamics/step_types.hpp"
 
 namespace farfield {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "farfield/io/atomic_file.hpp"
-#include "farfield/io/model_file.hpp"
+#include "farfield/io/model_tensors.hpp"
 
 namespace farfield {
 namespace {
