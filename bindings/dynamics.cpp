@@ -119,18 +119,6 @@ struct PartialArrays {
     }
 };
 
-nb::object poses_of(const Trajectory& t) {
-    const auto states = static_cast<std::size_t>(t.q.rows()), bodies = static_cast<std::size_t>(t.model->num_bodies());
-    auto* data = new double[states * bodies * 7];
-    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    Kinematics kinematics;
-    for (std::size_t s = 0; s < states; ++s) {
-        forward_kinematics(*t.model, t.parameters, t.q.row(static_cast<Eigen::Index>(s)).transpose(), kinematics);
-        Eigen::Map<PoseRows>(data + 7 * bodies * s, static_cast<Eigen::Index>(bodies), 7) = pose_rows(kinematics.poses);
-    }
-    return nb::cast(nb::ndarray<nb::numpy, double>(data, {states, bodies, 7}, owner));
-}
-
 Trajectory run(const ModelPtr& model, const Parameters& parameters, const State& state, const RowMatrix& controls,
                std::optional<double> dt, const ContactArgument& contact, std::optional<double> tolerance,
                std::optional<int> max_iterations, const std::optional<std::string>& pd_convention,
@@ -151,25 +139,76 @@ Trajectory run(const ModelPtr& model, const Parameters& parameters, const State&
     return rollout(model, parameters, input, options, setup_of(potential, model, filter), &pool);
 }
 
-std::vector<Trajectory> run_batch(const ModelPtr& model, const std::vector<Parameters>& parameters,
+/// One policy per rollout; None where there is none.
+std::vector<std::unique_ptr<PythonPolicy>> policies_of(const std::optional<std::vector<nb::object>>& objects) {
+    std::vector<std::unique_ptr<PythonPolicy>> out;
+    for (std::size_t k = 0; objects && k < objects->size(); ++k) {
+        const nb::object& object = (*objects)[k];
+        out.push_back(object.is_none() ? nullptr : std::make_unique<PythonPolicy>(object));
+    }
+    return out;
+}
+
+void require_count(std::size_t count, std::size_t expected, const char* what) {
+    if (count != expected) fail("rollout_batch: ", count, " ", what, " for ", expected, " states");
+}
+
+using Models = std::variant<ModelPtr, std::vector<ModelPtr>>;
+using RowMatrices = std::optional<std::vector<std::optional<RowMatrix>>>;
+
+std::vector<ModelPtr> models_of(const Models& given, std::size_t count) {
+    if (const auto* one = std::get_if<ModelPtr>(&given)) return std::vector<ModelPtr>(count, *one);
+    const auto& list = std::get<std::vector<ModelPtr>>(given);
+    require_count(list.size(), count, "models");
+    return list;
+}
+
+/// The time step that all models name as theirs.
+std::optional<double> shared_dt(const std::vector<ModelPtr>& models) {
+    if (models.empty()) return std::nullopt;
+    for (const ModelPtr& model : models) {
+        if (model->default_dt() != models[0]->default_dt())
+            fail("rollout_batch: models with time steps of ", models[0]->default_dt(), " and ", model->default_dt(),
+                 " s, expected dt or options");
+    }
+    return models[0]->default_dt();
+}
+
+std::vector<Trajectory> run_batch(const Models& given_models, const std::vector<Parameters>& parameters,
                                   const std::vector<State>& states, const std::vector<RowMatrix>& controls,
                                   std::optional<double> dt, const ContactArgument& contact,
                                   std::optional<double> tolerance, std::optional<int> max_iterations,
                                   const std::optional<std::string>& pd_convention, std::optional<int> threads,
-                                  const std::optional<std::vector<RowMatrix>>& guesses,
-                                  const std::optional<StepOptions>& given, const std::optional<FilterOptions>& filter) {
-    const StepOptions options = step_options(model, given, dt, tolerance, max_iterations, pd_convention);
-    const ContactPtr potential = contact_for(*model, contact);
-    if (controls.size() != states.size())
-        fail("rollout_batch: ", controls.size(), " control sequences for ", states.size(), " states");
-    if (guesses && guesses->size() != states.size())
-        fail("rollout_batch: ", guesses->size(), " guesses for ", states.size(), " states");
-    std::vector<RolloutInput> inputs;
-    for (std::size_t k = 0; k < states.size(); ++k) inputs.push_back({.state0 = states[k], .controls = controls[k]});
-    for (std::size_t k = 0; guesses && k < states.size(); ++k) inputs[k].guess = (*guesses)[k];
+                                  const RowMatrices& scripts, const std::optional<std::vector<nb::object>>& policies,
+                                  const RowMatrices& guesses, const std::optional<StepOptions>& given,
+                                  const std::optional<FilterOptions>& filter) {
+    const std::size_t count = states.size();
+    const std::vector<ModelPtr> models = models_of(given_models, count);
+    if (!given && !dt) dt = shared_dt(models);
+    const StepOptions options = step_options(nullptr, given, dt, tolerance, max_iterations, pd_convention);
+    if (parameters.size() != 1 && parameters.size() != count)
+        fail("rollout_batch: ", parameters.size(), " parameter sets, expected 1 or ", count);
+    require_count(controls.size(), count, "control sequences");
+    if (scripts) require_count(scripts->size(), count, "scripts");
+    if (policies) require_count(policies->size(), count, "policies");
+    if (guesses) require_count(guesses->size(), count, "guesses");
+    const auto wrapped = policies_of(policies);
+    std::vector<RolloutJob> jobs(count);
+    for (std::size_t k = 0; k < count; ++k) {
+        RolloutJob& job = jobs[k];
+        job.model = models[k];
+        job.parameters = parameters[parameters.size() == 1 ? 0 : k];
+        job.contact = k > 0 && models[k] == models[k - 1]
+                          ? jobs[k - 1].contact
+                          : setup_of(contact_for(*models[k], contact), models[k], filter);
+        job.input = {.state0 = states[k], .controls = controls[k]};
+        if (scripts && (*scripts)[k]) job.input.script = *(*scripts)[k];
+        if (guesses && (*guesses)[k]) job.input.guess = *(*guesses)[k];
+        if (policies) job.input.policy = wrapped[k].get();
+    }
     nb::gil_scoped_release release;
     ThreadPool pool(threads.value_or(default_num_threads()));
-    return rollout_batch(model, parameters, inputs, options, pool, setup_of(potential, model, filter));
+    return rollout_batch(jobs, options, pool);
 }
 
 std::variant<RolloutGradient, std::vector<RolloutGradient>> run_vjp(
@@ -209,6 +248,7 @@ using ArrayList = std::optional<std::vector<ConstArray>>;
 
 std::vector<RolloutGradient> run_vjp_batch(const std::vector<Trajectory>& trajectories, const ArrayList& dL_dq,
                                            const ArrayList& dL_dv, const ArrayList& dL_dpose, bool allow_unconverged,
+                                           const std::optional<std::vector<nb::object>>& policies,
                                            std::optional<int> threads) {
     const auto pick = [&](const ArrayList& list, std::size_t k, const char* what, std::size_t width = 0) {
         if (!list) return ConstRows{nullptr, 0, 0};
@@ -221,144 +261,19 @@ std::vector<RolloutGradient> run_vjp_batch(const std::vector<Trajectory>& trajec
     for (std::size_t k = 0; k < trajectories.size(); ++k) {
         partials.push_back({pick(dL_dq, k, "dL_dq"), pick(dL_dv, k, "dL_dv"), pick(dL_dpose, k, "dL_dpose", 6)});
     }
+    if (policies && policies->size() != trajectories.size())
+        fail("rollout_vjp_batch: ", policies->size(), " policies for ", trajectories.size(), " trajectories");
+    const auto wrapped = policies_of(policies);
+    std::vector<VjpOptions> options(policies ? trajectories.size() : 1, {.allow_unconverged = allow_unconverged});
+    for (std::size_t k = 0; k < wrapped.size(); ++k) options[k].policy = wrapped[k].get();
     nb::gil_scoped_release release;
     ThreadPool pool(threads.value_or(default_num_threads()));
-    return rollout_vjp_batch(trajectories, partials, pool, {.allow_unconverged = allow_unconverged});
+    return rollout_vjp_batch(trajectories, partials, pool, options);
 }
 
 }  // namespace
 
 void bind_dynamics(nb::module_& m) {
-    nb::class_<StepOptions>(m, "StepOptions", "How a step is taken.")
-        .def(
-            "__init__",
-            [](StepOptions* self, double dt, double tolerance, int max_iterations, const std::string& pd_convention) {
-                const StepOptions options{dt, tolerance, max_iterations, pd_convention_of(pd_convention)};
-                validate(options);
-                new (self) StepOptions(options);
-            },
-            nb::kw_only(), "dt"_a = StepOptions{}.dt, "tolerance"_a = StepOptions{}.tolerance,
-            "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = name_of(StepOptions{}.pd_convention))
-        .def_ro("dt", &StepOptions::dt, "Time step [s].")
-        .def_ro("tolerance", &StepOptions::tolerance, "Newton stop, infinity norm of the gradient [N, N m].")
-        .def_ro("max_iterations", &StepOptions::max_iterations, "Newton iterations before a step gives up.")
-        .def_prop_ro(
-            "pd_convention", [](const StepOptions& o) { return name_of(o.pd_convention); },
-            "'standard': 1/2 kp |q* - q|^2 + 1/2 kd dt |v* - v|^2; 'paper': the same without the halves and the dt.");
-
-    nb::class_<FilterOptions>(m, "FilterOptions", "How the collision filter certifies a step.")
-        .def(
-            "__init__",
-            [](FilterOptions* self, double keep, double tolerance, double curvature_scale) {
-                const FilterOptions options{.keep = keep, .tolerance = tolerance, .curvature_scale = curvature_scale};
-                validate(options);
-                new (self) FilterOptions(options);
-            },
-            nb::kw_only(), "keep"_a = FilterOptions{}.keep, "tolerance"_a = FilterOptions{}.tolerance,
-            "curvature_scale"_a = FilterOptions{}.curvature_scale)
-        .def_ro("keep", &FilterOptions::keep,
-                "Fraction of the gap at the start that is kept everywhere on the certified path, in (0, 1).")
-        .def_ro("tolerance", &FilterOptions::tolerance,
-                "Of the remaining gap: where the search for the largest step may stop, in (0, 1).")
-        .def_ro("curvature_scale", &FilterOptions::curvature_scale,
-                "Multiplies the bounds of bending; anything below 1 gives up the certificate.");
-
-    nb::class_<StepReport>(m, "StepReport", "The certificate of one step.")
-        .def_prop_ro(
-            "status", [](const StepReport& r) { return to_string(r.status); },
-            "'converged', 'max_iterations', 'line_search_failed', 'non_finite' or 'intersecting'.")
-        .def_ro("iterations", &StepReport::iterations, "Newton iterations.")
-        .def_ro("residual", &StepReport::residual,
-                "Gradient norm where the last full Newton step was computed [N, N m]; that step was still taken.")
-        .def_ro("min_gap", &StepReport::min_gap,
-                "Certified lower bound of the gap between bodies [m]; inf without contact.")
-        .def_ro("shortest_step", &StepReport::shortest_step,
-                "Smallest fraction of a Newton step that the collision filter let pass.")
-        .def_ro("detour", &StepReport::detour,
-                "A body went around another within the step, although no straight way led there: take smaller steps.")
-        .def_ro("conditioning", &StepReport::conditioning, "Smallest over largest pivot of the last Hessian.")
-        .def_ro("kinetic", &StepReport::kinetic, "Kinetic energy [J].")
-        .def_ro("potential", &StepReport::potential, "Gravitational and spring energy [J].")
-        .def_ro("contact", &StepReport::contact, "Contact energy [J].")
-        .def_prop_ro(
-            "contact_linearizations", [](const StepReport& r) { return r.contact_counts.linearizations; },
-            "Calls of the contact model with derivatives.")
-        .def_prop_ro(
-            "contact_energies", [](const StepReport& r) { return r.contact_counts.energies; },
-            "Calls of the contact model for its energy alone.")
-        .def_prop_ro(
-            "contact_evaluations",
-            [](const StepReport& r) { return r.contact_counts.linearizations + r.contact_counts.energies; },
-            "All calls of the contact model.")
-        .def("__repr__", [](const StepReport& r) {
-            return std::string("StepReport(") + to_string(r.status) + ", iterations=" + std::to_string(r.iterations) +
-                   ")";
-        });
-
-    nb::class_<Trajectory>(
-        m, "Trajectory",
-        "States, controls and reports of a rollout. Arrays are read-only views: the gradient is computed from them.")
-        .def_prop_ro(
-            "q", [](const Trajectory& t) { return view(t.q); }, "Coordinates, shape (steps + 1, num_q).")
-        .def_prop_ro(
-            "v", [](const Trajectory& t) { return view(t.v); }, "Velocities, shape (steps + 1, num_dofs).")
-        .def_prop_ro(
-            "controls", [](const Trajectory& t) { return view(t.controls); },
-            "As applied, shape (steps, num_controls).")
-        .def_prop_ro(
-            "script", [](const Trajectory& t) { return view(t.script); },
-            "Coordinates of scripted bodies after each step, shape (steps, 7 num_kinematic).")
-        .def_ro("reports", &Trajectory::reports, "One StepReport per step taken.")
-        .def_prop_ro(
-            "model", [](const Trajectory& t) { return std::const_pointer_cast<Model>(t.model); },
-            "The model that moved.")
-        .def_prop_ro(
-            "parameters", [](const Trajectory& t) { return Parameters(t.parameters); },
-            "A copy of the parameters it moved with.")
-        .def_prop_ro(
-            "contact", [](const Trajectory& t) { return t.contact.description; },
-            "The contact model and its options as JSON; empty without contact.")
-        .def_prop_ro(
-            "dt", [](const Trajectory& t) { return t.options.dt; }, "Time step [s].")
-        .def_ro("options", &Trajectory::options, "How its steps were taken.")
-        .def_prop_ro("num_steps", &Trajectory::num_steps, "Steps taken.")
-        .def_prop_ro("converged", &Trajectory::converged, "Every step asked for was taken and converged.")
-        .def_prop_ro(
-            "min_gap",
-            [](const Trajectory& t) {
-                double gap = std::numeric_limits<double>::infinity();
-                for (const StepReport& r : t.reports) gap = std::min(gap, r.min_gap);
-                return gap;
-            },
-            "Smallest certified gap of all steps [m]; inf without contact.")
-        .def(
-            "state",
-            [](const Trajectory& t, int step) {
-                const int count = static_cast<int>(t.q.rows()), index = step < 0 ? step + count : step;
-                if (index < 0 || index >= count)
-                    throw nb::index_error(
-                        ("state " + std::to_string(step) + " of a trajectory with " + std::to_string(count) + " states")
-                            .c_str());
-                return t.state(index);
-            },
-            "step"_a, "State after `step` steps; negative counts from the end.")
-        .def("poses", &poses_of,
-             "World placement of every body at every state, shape (steps + 1, num_bodies, 7): position [m], quaternion "
-             "(w, x, y, z).")
-        .def(
-            "contact_forces",
-            [](const Trajectory& t) {
-                std::vector<std::vector<ContactForce>> out;
-                for (int step = 0; step < t.num_steps(); ++step) out.push_back(contact_forces(t, step));
-                return out;
-            },
-            "Per step a list with a ContactForce for every interacting pair.")
-        .def("__len__", &Trajectory::num_steps)
-        .def("__repr__", [](const Trajectory& t) {
-            return "Trajectory(steps=" + std::to_string(t.num_steps()) + ", dt=" + std::to_string(t.options.dt) +
-                   (t.converged() ? ", converged)" : ", NOT converged)");
-        });
-
     nb::class_<RolloutGradient>(
         m, "RolloutGradient",
         "Gradient of a loss by everything a rollout depends on, each with all else held fixed. Where the initial state "
@@ -372,9 +287,10 @@ void bind_dynamics(nb::module_& m) {
 
     m.def(
         "rollout", &run, "model"_a, "parameters"_a, "state"_a, "controls"_a, nb::kw_only(), "dt"_a.none() = nb::none(),
-        "contact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(), "max_iterations"_a.none() = nb::none(),
-        "pd_convention"_a.none() = nb::none(), "script"_a.none() = nb::none(), "policy"_a.none() = nb::none(),
-        "guess"_a.none() = nb::none(), "threads"_a = 1, "options"_a.none() = nb::none(), "filter"_a.none() = nb::none(),
+        "contact"_a.none() = nb::str("automatic"), "tolerance"_a.none() = nb::none(),
+        "max_iterations"_a.none() = nb::none(), "pd_convention"_a.none() = nb::none(), "script"_a.none() = nb::none(),
+        "policy"_a.none() = nb::none(), "guess"_a.none() = nb::none(), "threads"_a = 1, "options"_a.none() = nb::none(),
+        "filter"_a.none() = nb::none(),
         "Simulates len(controls) steps of dt [s] (default: model.default_dt) from `state`; controls has shape (steps, "
         "num_controls).\n\n"
         "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton "
@@ -384,8 +300,7 @@ void bind_dynamics(nb::module_& m) {
         "contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', "
         "'polyhedral', 'ipc' or\n"
         "'ipc-global'; stiffness and friction are in the parameters. 'automatic': 'longrange' where the model has "
-        "contact "
-        "pairs.\n"
+        "contact pairs. None: bodies pass\nthrough each other.\n"
         "policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, "
         "parameters_bar) and optional num_parameters.\n"
         "guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).\n"
@@ -394,12 +309,13 @@ void bind_dynamics(nb::module_& m) {
         "the "
         "collision filter.");
     m.def("rollout_batch", &run_batch, "model"_a, "parameters"_a, "states"_a, "controls"_a, nb::kw_only(),
-          "dt"_a.none() = nb::none(), "contact"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(),
+          "dt"_a.none() = nb::none(), "contact"_a.none() = nb::str("automatic"), "tolerance"_a.none() = nb::none(),
           "max_iterations"_a.none() = nb::none(), "pd_convention"_a.none() = nb::none(),
-          "threads"_a.none() = nb::none(), "guesses"_a.none() = nb::none(), "options"_a.none() = nb::none(),
-          "filter"_a.none() = nb::none(),
-          "Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per "
-          "rollout. guesses: one warm start per rollout. Same bits for any thread count.");
+          "threads"_a.none() = nb::none(), "scripts"_a.none() = nb::none(), "policies"_a.none() = nb::none(),
+          "guesses"_a.none() = nb::none(), "options"_a.none() = nb::none(), "filter"_a.none() = nb::none(),
+          "Independent rollouts on threads (FARFIELD_THREADS or all cores). model: one, or a list of one per rollout. "
+          "parameters: list of one\nor of one per rollout. scripts, policies, guesses: lists of one (or None) per "
+          "rollout, each as in rollout. Same bits for any thread count.");
     m.def(
         "rollout_vjp", &run_vjp, "trajectory"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(),
         "dL_dv"_a.none() = nb::none(), "dL_dpose"_a.none() = nb::none(), "dL_dparameters"_a.none() = nb::none(),
@@ -425,7 +341,7 @@ void bind_dynamics(nb::module_& m) {
         "parameters: what C is by: indices into the flat vector, or names as parameter_mask takes them.");
     m.def("rollout_vjp_batch", &run_vjp_batch, "trajectories"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(),
           "dL_dv"_a.none() = nb::none(), "dL_dpose"_a.none() = nb::none(), "allow_unconverged"_a = false,
-          "threads"_a.none() = nb::none(),
+          "policies"_a.none() = nb::none(), "threads"_a.none() = nb::none(),
           "rollout_vjp of many trajectories on threads; each partial is a list with one array per trajectory.");
 }
 

@@ -2,6 +2,7 @@
 /// @file  One simulation to hold, and contact forces, in Python.
 #include <nanobind/eigen/dense.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -12,6 +13,7 @@
 #include "contact_model.hpp"
 #include "farfield/base/error.hpp"
 #include "farfield/dynamics/simulation.hpp"
+#include "farfield/io/simulation_file.hpp"
 #include "step_arguments.hpp"
 
 namespace farfield::python {
@@ -26,6 +28,10 @@ namespace {
 using ModelPtr = std::shared_ptr<Model>;
 using VectorView = nb::DRef<const VectorXd>;
 
+std::shared_ptr<ThreadPool> pool_of(int threads) {
+    return threads == 1 ? nullptr : std::make_shared<ThreadPool>(threads);
+}
+
 void make(Simulation* self, const ModelPtr& model, const std::optional<Parameters>& parameters,
           const ContactArgument& contact, std::optional<double> dt, std::optional<double> tolerance,
           std::optional<int> max_iterations, const std::optional<std::string>& pd_convention, int threads,
@@ -33,8 +39,7 @@ void make(Simulation* self, const ModelPtr& model, const std::optional<Parameter
           const std::optional<State>& state) {
     new (self) Simulation(model, parameters.value_or(model->default_parameters()),
                           setup_of(contact_for(*model, contact), model, filter),
-                          step_options(model, options, dt, tolerance, max_iterations, pd_convention),
-                          threads > 1 ? std::make_shared<ThreadPool>(threads) : nullptr);
+                          step_options(model, options, dt, tolerance, max_iterations, pd_convention), pool_of(threads));
     if (state) self->reset(*state);
 }
 
@@ -105,6 +110,7 @@ void bind_simulation_class(nb::module_& m) {
         .def_prop_ro("num_steps", &Simulation::num_steps, "Steps since the last reset.")
         .def_prop_ro(
             "dt", [](const Simulation& self) { return self.options().dt; }, "Time step [s].")
+        .def_prop_ro("options", &Simulation::options, "How its steps are taken.")
         .def_prop_ro(
             "model", [](const Simulation& self) { return std::const_pointer_cast<Model>(self.model()); },
             "The model that moves.")
@@ -124,6 +130,34 @@ void bind_simulation_class(nb::module_& m) {
                 return nb::make_tuple(hit->a, hit->b, hit->point);
             },
             "(a, b, point) of the first two bodies whose surfaces cross, or None.")
+        .def_prop_ro(
+            "last_report", [](const Simulation& self) { return StepReport(self.last_report()); },
+            "The StepReport of the last step.")
+        .def(
+            "save",
+            [](const Simulation& self, const std::filesystem::path& path) {
+                const nb::gil_scoped_release unlocked;
+                save_simulation(path, self);
+            },
+            "path"_a, "Writes everything that the next steps depend on. The file is complete or not there at all.")
+        .def_static(
+            "load",
+            [](const std::filesystem::path& path, int threads) {
+                const nb::gil_scoped_release unlocked;
+                return load_simulation(path, pool_of(threads));
+            },
+            "path"_a, nb::kw_only(), "threads"_a = 1,
+            "What save wrote; goes on bit for bit. Raises FileError when the file is missing, truncated, foreign or "
+            "damaged.")
+        .def("__getstate__",
+             [](const Simulation& self) {
+                 const std::string bytes = simulation_to_bytes(self);
+                 return nb::bytes(bytes.data(), bytes.size());
+             })
+        .def("__setstate__",
+             [](Simulation& self, const nb::bytes& bytes) {
+                 new (&self) Simulation(simulation_from_bytes(std::string_view(bytes.c_str(), bytes.size())));
+             })
         .def("__repr__", [](const Simulation& self) {
             return "Simulation(steps=" + std::to_string(self.num_steps()) + ", time=" + std::to_string(self.time()) +
                    ")";

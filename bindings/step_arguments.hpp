@@ -20,13 +20,14 @@ inline PdConvention pd_convention_of(const std::string& name) {
 
 inline const char* name_of(PdConvention convention) { return convention == PdConvention::Paper ? "paper" : "standard"; }
 
-/// What a rollout is told about its steps: one struct, or single numbers.
+/// What a rollout is told about its steps: one struct, or single numbers; dt is that of the model unless given.
 inline StepOptions step_options(const std::shared_ptr<Model>& model, const std::optional<StepOptions>& given,
                                 std::optional<double> dt, std::optional<double> tolerance,
                                 std::optional<int> max_iterations, const std::optional<std::string>& pd_convention) {
     if (given && (dt || tolerance || max_iterations || pd_convention))
         fail("options and dt, tolerance, max_iterations or pd_convention, expected one or the others");
-    StepOptions options = given.value_or(StepOptions{.dt = dt.value_or(model->default_dt())});
+    StepOptions options =
+        given.value_or(StepOptions{.dt = dt.value_or(model ? model->default_dt() : StepOptions{}.dt)});
     if (tolerance) options.tolerance = *tolerance;
     if (max_iterations) options.max_iterations = *max_iterations;
     if (pd_convention) options.pd_convention = pd_convention_of(*pd_convention);

@@ -3,8 +3,7 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "farfield/base/error.hpp"
-#include "farfield/scene/scene.hpp"
+#include "farfield/farfield.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@ It has no derivatives of its own, so its gradients are differences of its rollou
 import numpy as np
 
 import farfield as ff
-from farfield.engines import Capabilities, Motion, Outside
+from farfield.engines import Capabilities, Outside
 
 STIFFNESS = 2e4  # of the springs [N/m]
 SLIP_SPEED = 1e-2  # smoothing of friction [m/s]
@@ -26,7 +26,7 @@ class SpringDiscs(Outside):
         if any(joint.type != ff.JointType.Free for joint in self.model.scene.joints):
             raise ValueError("spring_engine: expected a scene of free bodies only")
 
-    def rollout(self, state: ff.State, controls: np.ndarray) -> Motion:
+    def rollout(self, state: ff.State, controls: np.ndarray) -> ff.Trajectory:
         """Positions and velocities in the plane; heights and rotations stay as they are."""
         count = len(self.model.scene.joints)
         mass = np.asarray(self.parameters.moments)[1:, 0]
@@ -49,6 +49,4 @@ class SpringDiscs(Outside):
             v.append(np.zeros_like(v[0]))
             q[-1].reshape(count, 7)[:, :2], v[-1].reshape(count, 6)[:, :2] = place, speed
         found = bool(np.isfinite(place).all())
-        return Motion(
-            self.model, self.parameters, np.array(q), np.array(v), controls, self.dt, converged=found, min_gap=smallest
-        )
+        return self.trajectory(np.array(q), np.array(v), controls, converged=found, min_gap=smallest)

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <string>
 
+#include "farfield/dynamics/implicit_step.hpp"
 #include "support/contact_rollouts.hpp"
 #include "support/error_text.hpp"
 #include "support/motion.hpp"

@@ -275,17 +275,17 @@ TEST_CASE("rollout vjp: a loss of the centre of mass depends on moments and atta
 
 TEST_CASE("rollout batches have the same bits for 1, 2 and 4 threads [threads]") {
     const Experiment e(testing::zoo(2), 2, 20);
-    std::vector<RolloutInput> inputs;
+    std::vector<RolloutJob> jobs;
     Random random(3);
     for (int k = 0; k < 9; ++k) {
-        inputs.push_back(e.input);
-        inputs.back().state0 = testing::random_state(*e.model, random);
+        jobs.push_back({e.model, e.parameters, {}, e.input});
+        jobs.back().input.state0 = testing::random_state(*e.model, random);
     }
     std::vector<Trajectory> reference;
     std::vector<RolloutGradient> reference_gradients;
     for (const int threads : {1, 2, 4}) {
         ThreadPool pool(threads);
-        const auto batch = rollout_batch(e.model, {e.parameters}, inputs, e.options, pool);
+        const auto batch = rollout_batch(jobs, e.options, pool);
         std::vector<RowMatrix> poses;
         for (const Trajectory& t : batch) poses.push_back(e.pose_partials(t));
         std::vector<LossPartials> partials;

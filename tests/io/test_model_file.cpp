@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "farfield/base/error.hpp"
 #include "farfield/base/random.hpp"
+#include "farfield/io/safetensors.hpp"
 #include "farfield/io/scene_json.hpp"
 #include "io/full_scene.hpp"
 #include "support/error_text.hpp"

@@ -422,13 +422,10 @@ TEST_CASE("bad input: loss partials, policies and batches") {
                  {"policy gave control[0] = nan at step 0", "expected a finite number"});
 
     ThreadPool pool(2);
-    std::vector<RolloutInput> inputs(3, call.input);
-    const auto batch_error = [&](const std::vector<Parameters>& parameters) {
-        return error_of([&] { (void)rollout_batch(call.model, parameters, inputs, call.options, pool); });
-    };
-    CHECK(contains(batch_error({call.parameters, call.parameters}), "2 parameter sets, expected 1 or 3"));
-    inputs[1].state0.q[0] = kNan;
-    CHECK(contains(batch_error({call.parameters}), "rollout_batch: rollout 1: rollout: state0: q[0] = nan"));
+    std::vector<RolloutJob> jobs(3, {call.model, call.parameters, {}, call.input});
+    jobs[1].input.state0.q[0] = kNan;
+    CHECK(contains(error_of([&] { (void)rollout_batch(jobs, call.options, pool); }),
+                   "rollout_batch: rollout 1: rollout: state0: q[0] = nan"));
     const std::vector<LossPartials> two(2);
     CHECK(contains(error_of([&] { (void)rollout_vjp_batch({t}, two, pool); }), "2 partials for 1 trajectories"));
 }

@@ -14,20 +14,11 @@ from command_line import exit_code
 from farfield import cli
 from farfield.experiments.runs import TRAJECTORY, RunDir
 from run_directory import recorded
-from spied_engine import Engine
 
 SCENE = """<mujoco><worldbody>
   <geom type="plane" size="0 0 1"/>
   <body name="torso" pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1" margin=".01"/></body>
 </worldbody><keyframe><key name="high" qpos="0 0 9 1 0 0 0"/></keyframe></mujoco>"""
-
-
-@pytest.fixture
-def engine(monkeypatch):
-    engine = Engine()
-    for name in ("rollout", "rollout_vjp"):
-        monkeypatch.setattr(farfield, name, getattr(engine, name))
-    return engine
 
 
 @pytest.fixture
@@ -62,7 +53,7 @@ def test_version(capsys):
     assert capsys.readouterr().out.strip() == f"farfield {farfield.__version__}"
 
 
-def test_bad_input_is_one_line_without_trace(capsys, engine, scene, tmp_path):
+def test_bad_input_is_one_line_without_trace(capsys, scene, tmp_path):
     broken = tmp_path / "broken.xml"
     broken.write_text("hello")
     cases = [
@@ -85,14 +76,15 @@ def test_bad_input_is_one_line_without_trace(capsys, engine, scene, tmp_path):
         assert output.out == ""
 
 
-def test_debug_variable_shows_the_trace(monkeypatch, engine, tmp_path):
+def test_debug_variable_shows_the_trace(monkeypatch, tmp_path):
     monkeypatch.setenv("FARFIELD_DEBUG", "1")
     with pytest.raises(ValueError, match="no such file"):
         cli.main(["simulate", str(tmp_path / "none.xml")])
 
 
-def test_simulate_prints_exactly_one_json_object(capfd, engine, scene, tmp_path):
-    assert exit_code("simulate", scene, "--steps", 250, "--dt", 0.01, "--out", tmp_path / "run", "--json") == 0
+def test_simulate_prints_exactly_one_json_object(capfd, scene, tmp_path):
+    arguments = ["simulate", scene, "--steps", 250, "--dt", 0.01, "--contact", "none", "--json"]
+    assert exit_code(*arguments, "--out", tmp_path / "run") == 0
     output = capfd.readouterr()
     result = json.loads(output.out)
     assert output.out.count("\n") == 1
@@ -104,10 +96,9 @@ def test_simulate_prints_exactly_one_json_object(capfd, engine, scene, tmp_path)
     np.testing.assert_allclose(result["final"]["torso"]["pos"], [0, 0, height], rtol=1e-9, atol=1e-9)
     assert result["final"]["world"]["quat"] == [1, 0, 0, 0]
     assert "margin" in output.err
-    assert len(engine.rollouts) > 1  # in chunks, so that the bar moves
 
 
-def test_simulate_leaves_a_complete_run_directory(engine, scene, tmp_path):
+def test_simulate_leaves_a_complete_run_directory(scene, tmp_path):
     folder = tmp_path / "run"
     assert exit_code("simulate", scene, "--steps", 30, "--key", "high", "--out", folder, "--quiet") == 0
     run = RunDir.open(folder)
@@ -123,37 +114,58 @@ def test_simulate_leaves_a_complete_run_directory(engine, scene, tmp_path):
     assert (tmp_path / "again.html").stat().st_size > 100_000
 
 
-def test_simulate_with_contact_reports_the_gap(capfd, engine, scene, tmp_path):
-    arguments = ["simulate", scene, "--steps", 5, "--contact", "longrange", "--json", "--quiet"]
+def test_simulate_has_contact_and_reports_the_gap(capfd, scene, tmp_path):
+    arguments = ["simulate", scene, "--steps", 5, "--json", "--quiet"]
     assert exit_code(*arguments, "--out", tmp_path / "run") == 0
     output = capfd.readouterr()
     assert 0.7 < json.loads(output.out)["min_gap"] < 0.9
 
 
-def test_an_unconverged_simulation_exits_1_and_keeps_what_it_has(capfd, engine, scene, tmp_path):
-    engine.fails_at = 1
-    assert exit_code("simulate", scene, "--steps", 300, "--out", tmp_path / "run", "--json") == 1
+def test_an_unconverged_simulation_exits_1_and_keeps_what_it_has(capfd, scene, tmp_path):
+    arguments = ["simulate", scene, "--steps", 300, "--dt", "0.02", "--max-iterations", 4]
+    assert exit_code(*arguments, "--out", tmp_path / "run", "--json") == 1
     output = capfd.readouterr()
     result = json.loads(output.out)
     assert result["converged"] is False
-    assert result["steps"] == 101
+    assert 10 < result["steps"] < 30  # it falls freely until it comes near the ground
     assert "max_iterations" in output.err
-    assert recorded(tmp_path / "run").num_frames == 102
+    assert recorded(tmp_path / "run").num_frames == result["steps"] + 1
 
 
-def test_interrupting_a_simulation_keeps_what_it_has(capfd, monkeypatch, engine, scene, tmp_path):
-    def rollout(*arguments, **options):
-        if len(engine.rollouts) == 2:
-            raise KeyboardInterrupt
-        return engine.rollout(*arguments, **options)
+def test_interrupting_a_simulation_keeps_what_it_has(capfd, monkeypatch, scene, tmp_path):
+    class Interrupted(farfield.Simulation):
+        def step(self, control):
+            if self.num_steps == 7:
+                raise KeyboardInterrupt
+            return super().step(control)
 
-    monkeypatch.setattr(farfield, "rollout", rollout)
+    monkeypatch.setattr(farfield, "Simulation", Interrupted)
     assert exit_code("simulate", scene, "--steps", 500, "--out", tmp_path / "run", "--json") == 130
-    assert json.loads(capfd.readouterr().out)["steps"] == sum(engine.rollouts) == 200
+    assert json.loads(capfd.readouterr().out)["steps"] == 7
+    assert recorded(tmp_path / "run").num_frames == 8
     assert (tmp_path / "run" / "replay.html").is_file()
 
 
-def test_without_out_a_run_gets_its_own_folder(monkeypatch, engine, scene, tmp_path):
+def test_a_simulation_takes_what_the_command_line_says_of_its_steps(capfd, scene, tmp_path):
+    ends = []
+    for stiffness in ("0.01", "100"):
+        arguments = ["simulate", scene, "--steps", 200, "--stiffness", stiffness, "--threads", 2, "--quiet", "--json"]
+        assert exit_code(*arguments, "--out", tmp_path / stiffness) == 0
+        ends.append(json.loads(capfd.readouterr().out)["final"]["torso"]["pos"][2])
+    assert ends[0] < ends[1] - 1e-4
+    assert exit_code("simulate", scene, "--stiffness", 2, "--contact", "none") == 2
+    assert "--stiffness 2: there is no contact" in capfd.readouterr().err
+
+
+def test_a_simulation_goes_on_as_a_rollout_does(capfd, scene, tmp_path):
+    assert exit_code("simulate", scene, "--steps", 130, "--dt", "0.01", "--quiet", "--out", tmp_path / "run") == 0
+    model, parameters = farfield.load(scene)
+    whole = farfield.rollout(model, parameters, model.default_state(), np.zeros((130, 0)), dt=0.01)
+    kept = farfield.load_trajectory(tmp_path / "run" / TRAJECTORY)
+    np.testing.assert_array_equal(kept.q, whole.q)
+
+
+def test_without_out_a_run_gets_its_own_folder(monkeypatch, scene, tmp_path):
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
         assert exit_code("simulate", scene, "--steps", 2, "--quiet") == 0
@@ -162,7 +174,7 @@ def test_without_out_a_run_gets_its_own_folder(monkeypatch, engine, scene, tmp_p
     assert all("-simulate-box" in name for name in names)
 
 
-def test_view_serves_until_interrupted(monkeypatch, capfd, engine, scene, tmp_path):
+def test_view_serves_until_interrupted(monkeypatch, capfd, scene, tmp_path):
     from farfield.viewer import server
 
     assert exit_code("simulate", scene, "--steps", 5, "--out", tmp_path / "run", "--quiet") == 0

@@ -411,12 +411,12 @@ def test_an_engine_without_rollout_says_so(capsys, tmp_path, shove):
 def test_an_engine_that_declares_gradients_needs_them(tmp_path, shove):
     file = tmp_path / "liar.py"
     file.write_text(
-        "from farfield.engines import Capabilities, Motion, Outside\nimport numpy as np\n"
+        "from farfield.engines import Capabilities, Outside\nimport numpy as np\n"
         "class Liar(Outside):\n"
         "    capabilities = Capabilities(own_contact='none', gradients=True)\n"
         "    def rollout(self, state, controls):\n"
         "        rows = [np.tile(each, (len(controls) + 1, 1)) for each in (state.q, state.v)]\n"
-        "        return Motion(self.model, self.parameters, *rows, controls, self.dt)\n"
+        "        return self.trajectory(*rows, controls)\n"
     )
     run = runner.prepare(registry.find_task(str(shove))(), 0, Setup(method=str(file)))
     with pytest.raises(TypeError, match="Liar declares gradients but has no vjp"):

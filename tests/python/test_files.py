@@ -9,7 +9,6 @@ import pytest
 
 import farfield
 from farfield.contact_models import engine_description
-from farfield.motion import Motion, save_motion
 
 
 @pytest.fixture(scope="module")
@@ -193,15 +192,27 @@ def test_states_of_another_engine_are_kept_in_the_same_file(tmp_path, model, par
     random = np.random.default_rng(0)
     q = np.array([farfield.retract(model, model.default_state().q, 0.1 * random.standard_normal(7)) for _ in range(4)])
     v, controls = random.standard_normal((4, 7)), random.standard_normal((3, model.num_controls))
-    motion = Motion(model, parameters, q, v, controls, 0.05, converged, -0.25, contact=engine_description("springs"))
-    save_motion(tmp_path / "t", motion)
+    motion = farfield.Trajectory.from_states(
+        model,
+        parameters,
+        q,
+        v,
+        controls,
+        dt=0.05,
+        converged=converged,
+        min_gap=-0.25,
+        contact=engine_description("springs"),
+    )
+    farfield.save_trajectory(tmp_path / "t", motion)
     loaded = farfield.load_trajectory(tmp_path / "t")
     assert loaded.converged is converged and loaded.dt == 0.05 and loaded.min_gap == -0.25
     assert loaded.num_steps == (3 if converged else 4)  # the step that failed is there, with the state before it
     np.testing.assert_array_equal(loaded.q[:4], q)
     np.testing.assert_array_equal(loaded.v[:4], v)
     np.testing.assert_array_equal(loaded.controls[:3], controls)
-    np.testing.assert_array_equal(loaded.poses()[:4], motion.poses())
+    np.testing.assert_array_equal(loaded.poses(), motion.poses())
+    with pytest.raises(ValueError, match="carries no contact model"):
+        farfield.rollout_vjp(loaded, dL_dq=np.ones((loaded.num_steps + 1, 7)), allow_unconverged=True)
     assert loaded.contact == engine_description("springs")
     assert_same_model(loaded.model, model)
     assert_same_parameters(loaded.parameters, parameters)
@@ -211,7 +222,9 @@ def test_states_of_another_engine_are_kept_in_the_same_file(tmp_path, model, par
 def test_a_motion_that_blew_up_is_kept_as_far_as_it_went(tmp_path, model, parameters):
     q, v = np.tile(model.default_state().q, (5, 1)), np.zeros((5, model.num_dofs))
     v[3:] = np.nan
-    save_motion(tmp_path / "t", Motion(model, parameters, q, v, np.zeros((4, model.num_controls)), 0.01, False))
+    controls = np.zeros((4, model.num_controls))
+    motion = farfield.Trajectory.from_states(model, parameters, q, v, controls, dt=0.01, converged=False)
+    farfield.save_trajectory(tmp_path / "t", motion)
     loaded = farfield.load_trajectory(tmp_path / "t")
     assert not loaded.converged and loaded.num_steps == 3 and np.isfinite(loaded.v).all()
 
@@ -221,18 +234,17 @@ def test_steps_of_several_rollouts_make_one_file(tmp_path, model, parameters):
     controls = np.full((6, model.num_controls), 0.3)
     contact = farfield.LongRange()
     whole = farfield.rollout(model, parameters, model.default_state(), controls, contact=contact, tolerance=1e-10)
-    motion = Motion(
+    motion = farfield.Trajectory.from_states(
         model,
         parameters,
         whole.q,
         whole.v,
         controls,
-        whole.dt,
-        min_gap=whole.min_gap,
+        options=whole.options,
         reports=whole.reports,
-        contact=contact.description,
+        contact=whole.contact,
     )
-    save_motion(tmp_path / "t", motion)
+    farfield.save_trajectory(tmp_path / "t", motion)
     loaded = farfield.load_trajectory(tmp_path / "t")
     for mine, theirs in zip(loaded.reports, whole.reports, strict=True):
         for field in ("status", "iterations", "residual", "min_gap", "detour", "kinetic", "contact"):

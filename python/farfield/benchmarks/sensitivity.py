@@ -20,7 +20,6 @@ import numpy as np
 from farfield.benchmarks.measure import Check, result_hash
 from farfield.experiments.registry import TASKS, find_task
 from farfield.experiments.runner import Setup, prepare
-from farfield.motion import Motion
 from farfield.optimize.driver import Stuck
 from farfield.options import option, with_options
 from farfield.tasks.task import Task
@@ -71,7 +70,7 @@ def plan_until_success(
     """Plan a task with a receding horizon until its success test holds for the motion so far, or it ends."""
     run = prepare(task, seed, Setup(contact=contact))
     problem, driver = run.problem, run.driver
-    began, losses, poses, found, stuck = time.process_time(), [], [], None, None
+    began, losses, found, stuck = time.process_time(), [], None, None
     while not driver.done and found is None and time.process_time() - began < seconds:
         frame = driver.frame
         try:
@@ -83,7 +82,7 @@ def plan_until_success(
             continue
         losses.append(row["loss"])
         tick()
-        motion = _so_far(problem, driver, poses)
+        motion = _so_far(problem, driver)
         if problem.success(motion):
             found = motion.num_steps * problem.dt
     spent = time.process_time() - began
@@ -91,15 +90,13 @@ def plan_until_success(
     return Planned(found, losses, spent, found is None and not driver.done and stuck is None, stuck, last)
 
 
-def _so_far(problem: Any, driver: Any, poses: list[np.ndarray]) -> Motion:
-    """The motion up to now; ``poses`` of earlier frames are kept from call to call."""
+def _so_far(problem: Any, driver: Any) -> Any:
+    """The motion up to now."""
     import farfield as ff
 
     state = driver.state()
-    for q in state["q"][len(poses) :]:
-        poses.append(ff.forward_kinematics(problem.model, problem.parameters, q))
     arrays = (state["q"], state["v"], state["controls"])
-    return Motion(problem.model, problem.parameters, *arrays, problem.dt, _poses=np.array(poses))
+    return ff.Trajectory.from_states(problem.model, problem.parameters, *arrays, dt=problem.dt)
 
 
 def _row(study: str, task: str, setting: str, runs: list[Planned], paper: float | None) -> dict[str, Any]:

@@ -92,6 +92,34 @@ def add_contact_argument(parser: argparse.ArgumentParser, *, default: str) -> No
     parser.add_argument("--contact", default=default, metavar="M", help=f"contact model, or none (default: {default})")
 
 
+def add_step_arguments(parser: argparse.ArgumentParser) -> None:
+    """--stiffness, --tolerance, --max-iterations and --threads."""
+    parser.add_argument(
+        "--stiffness",
+        type=positive_float,
+        metavar="K",
+        help="of contact, around what the model chooses for the scene (default: 1)",
+    )
+    parser.add_argument(
+        "--tolerance", type=positive_float, metavar="T", help="where Newton's method stops (default: 1e-8 N, N m)"
+    )
+    parser.add_argument(
+        "--max-iterations", type=positive_int, metavar="N", help="of Newton's method per step (default: 100)"
+    )
+    parser.add_argument("--threads", type=positive_int, metavar="N", help="for contact; same bits (default: 1)")
+
+
+def chosen_contact(args: argparse.Namespace):
+    """The contact model that --contact and --stiffness name; None for none."""
+    from farfield.contact_models import contact_model
+
+    if args.stiffness is None:
+        return contact_model(args.contact)
+    if args.contact == "none":
+        raise ValueError(f"--stiffness {args.stiffness:g}: there is no contact; expected a contact model with it")
+    return contact_model(args.contact, stiffness=args.stiffness)
+
+
 def start_state(model, key: str | None) -> tuple:
     """State and control of a keyframe, or the defaults of the file."""
     if key is None:

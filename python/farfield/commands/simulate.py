@@ -11,14 +11,13 @@ from pathlib import Path
 from farfield.commands.arguments import (
     add_contact_argument,
     add_output_arguments,
+    add_step_arguments,
+    chosen_contact,
     positive_float,
     positive_int,
     start_state,
 )
 from farfield.commands.inspect import exclusion_lines, time_step
-from farfield.contact_models import contact_model
-
-CHUNK = 100  # steps per rollout: the progress bar moves between them; a fixed number, so results do not depend on it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,19 +25,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=positive_int, default=200, metavar="N", help="time steps (default: 200)")
     parser.add_argument("--dt", type=positive_float, metavar="S", help="time step (default: the file's, or 0.01 s)")
     parser.add_argument("--key", metavar="NAME", help="keyframe to start from (default: the file's own pose)")
-    add_contact_argument(parser, default="none")
+    add_contact_argument(parser, default="longrange")
+    add_step_arguments(parser)
     add_output_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     import farfield as ff
     from farfield.experiments.runs import TRAJECTORY, RunDir
-    from farfield.motion import save_motion
     from farfield.output import dump_json
     from farfield.viewer.recording import record
     from farfield.viewer.replay import write_replay
 
-    contact = contact_model(args.contact)
+    contact = chosen_contact(args)
     if not Path(args.file).is_file():
         raise ValueError(f"{args.file}: no such file")
     model, parameters = ff.load(args.file)
@@ -50,18 +49,21 @@ def run(args: argparse.Namespace) -> int:
             print(f"no contact: {line}", file=sys.stderr)
     if contact is None and model.contact_pairs:
         print(
-            "warning: contact is off, bodies pass through each other; turn it on with --contact longrange",
+            "warning: contact is off, bodies pass through each other",
             file=sys.stderr,
         )
     state, control = start_state(model, args.key)
     name = Path(args.file).stem
     folder = RunDir.create(f"simulate-{name}", options={**_options(args), "dt": dt}, path=args.out)
 
+    given = {"tolerance": args.tolerance, "max_iterations": args.max_iterations, "threads": args.threads}
+    options = {name: value for name, value in given.items() if value is not None}
+    simulation = ff.Simulation(model, parameters, contact=contact, dt=dt, state=state, **options)
     started = time.perf_counter()
-    motion, interrupted = roll(model, parameters, state, control, args.steps, dt=dt, contact=contact, quiet=args.quiet)
+    motion, interrupted = roll(simulation, control, args.steps, quiet=args.quiet)
     seconds = time.perf_counter() - started
 
-    save_motion(folder.file(TRAJECTORY), motion)
+    ff.save_trajectory(folder.file(TRAJECTORY), motion)
     recording = record(model, motion.poses(), dt=dt)
     write_replay(folder.file("replay.html"), recording, title=name)
     result = summary(model, motion, seconds, dt=dt, with_contact=contact is not None)
@@ -80,43 +82,33 @@ def _options(args: argparse.Namespace) -> dict:
     return {key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet")}
 
 
-def roll(model, parameters, state, control, steps: int, *, dt: float, contact=None, quiet: bool = False):
-    """The motion under a constant control, with a progress bar, and whether it was interrupted.
-
-    Stops at the first chunk that did not converge, and at Ctrl-C, which keeps the chunks that are done.
-    """
+def roll(simulation, control, steps: int, *, quiet: bool = False):
+    """The motion under a constant control, with a progress bar, and whether Ctrl-C ended it. Stops at the first step that does not converge."""
     import numpy as np
     from tqdm import tqdm
 
     import farfield as ff
-    from farfield.motion import Motion
 
-    q, v, poses, reports, converged, interrupted = [], [], [], [], True, False
     control = np.asarray(control, dtype=float)
+    states, reports, interrupted = [simulation.state], [], False
     with tqdm(total=steps, unit="step", desc="simulate", file=sys.stderr, disable=quiet, leave=False) as bar:
-        while converged and len(reports) < steps:
-            count = min(CHUNK, steps - len(reports))
-            controls = np.tile(control, (count, 1))
-            try:
-                part = ff.rollout(model, parameters, state, controls, dt=dt, contact=contact)
-            except KeyboardInterrupt:
-                if not q:
-                    raise
-                interrupted = True
-                break
-            skip = 1 if q else 0  # a chunk begins with the state the one before ended with
-            q.append(np.asarray(part.q)[skip:])
-            v.append(np.asarray(part.v)[skip:])
-            poses.append(np.asarray(part.poses())[skip:])
-            reports.extend(part.reports)
-            converged = bool(part.converged)
-            state = ff.State(q=q[-1][-1], v=v[-1][-1])
-            bar.update(len(part.reports))
-    states, steps = (np.concatenate(q), np.concatenate(v)), len(reports)
-    motion = Motion(model, parameters, *states, np.tile(control, (steps, 1)), dt, converged, reports=reports)
-    motion.contact = "" if contact is None else contact.description
-    motion.min_gap = min(report.min_gap for report in reports)
-    motion._poses = np.concatenate(poses)
+        try:
+            while len(reports) < steps and (not reports or reports[-1].status == "converged"):
+                reports.append(simulation.step(control))
+                states.append(simulation.state)
+                bar.update()
+        except KeyboardInterrupt:
+            interrupted = True
+    motion = ff.Trajectory.from_states(
+        simulation.model,
+        simulation.parameters,
+        np.array([state.q for state in states[: len(reports) + 1]]),
+        np.array([state.v for state in states[: len(reports) + 1]]),
+        np.tile(control, (len(reports), 1)),
+        options=simulation.options,
+        contact=simulation.contact,
+        reports=reports,
+    )
     return motion, interrupted
 
 
@@ -128,7 +120,7 @@ def summary(model, motion, seconds: float, *, dt: float, with_contact: bool) -> 
         "dt": dt,
         "converged": motion.converged,
         "seconds": seconds,
-        "min_gap": motion.min_gap if with_contact else None,
+        "min_gap": motion.min_gap if with_contact and motion.num_steps else None,
         "detours": sum(report.detour for report in motion.reports),
         "excluded_pairs": model.excluded_pairs,
         "final": {

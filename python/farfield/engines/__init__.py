@@ -7,8 +7,7 @@ An engine of one's own derives from `Outside`; `farfield run TASK --method path/
 from farfield.engines.adjoint import Adjoint
 from farfield.engines.engine import Engine
 from farfield.engines.outside import Outside
-from farfield.motion import Motion
 from farfield.optimize.objective import Capabilities
 from farfield.optimize.rollout_input import InputGradient
 
-__all__ = ["Adjoint", "Capabilities", "Engine", "InputGradient", "Motion", "Outside"]
+__all__ = ["Adjoint", "Capabilities", "Engine", "InputGradient", "Outside"]

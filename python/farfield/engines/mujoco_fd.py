@@ -19,7 +19,6 @@ import numpy as np
 import farfield as ff
 from farfield.engines.mujoco_scene import translate
 from farfield.engines.outside import Outside
-from farfield.motion import Motion
 from farfield.optimize.losses import Partials
 from farfield.optimize.objective import Capabilities
 from farfield.optimize.rollout_input import InputGradient, RolloutInput
@@ -69,12 +68,12 @@ class MujocoFd(Outside):
             return [function(item) for item in items]
         return list(self._pool.map(function, items, chunksize=max(len(items) // (4 * self._threads), 1)))
 
-    def _rollouts(self, inputs: Sequence[RolloutInput]) -> list[Motion]:
+    def _rollouts(self, inputs: Sequence[RolloutInput]) -> list[ff.Trajectory]:
         self.rollouts += len(inputs)
         return self._map(self._rollout, inputs)
 
-    def rollout(self, state: ff.State, controls: np.ndarray) -> Motion:
-        """The motion in MuJoCo; ``extra`` holds everything that the integrator's steps started from."""
+    def rollout(self, state: ff.State, controls: np.ndarray) -> ff.Trajectory:
+        """The motion in MuJoCo; ``before_steps`` holds everything that the integrator's steps started from."""
         mujoco, peer, data = self._mujoco, self.peer, self._local.data
         peer.set_state(data, state)
         q, v = [np.array(state.q)], [np.array(state.v)]
@@ -96,12 +95,14 @@ class MujocoFd(Outside):
             q.append(here[0])
             v.append(here[1])
         arrays = (np.array(q), np.array(v), np.array(controls)[: len(q) - 1])
-        return Motion(self.model, self.parameters, *arrays, self.dt, converged, gap, extra=before)
+        motion = self.trajectory(*arrays, converged=converged, min_gap=gap)
+        motion.before_steps = before
+        return motion
 
-    def _vjp(self, trajectories: list[Motion], partials: list[Partials]) -> list[InputGradient]:
+    def _vjp(self, trajectories: list[ff.Trajectory], partials: list[Partials]) -> list[InputGradient]:
         self.gradients += len(trajectories)
         places = [
-            (motion.extra[step, part])
+            motion.before_steps[step, part]
             for motion, by in zip(trajectories, partials, strict=True)
             for step in range(by.last())
             for part in range(self.peer.substeps)
@@ -122,7 +123,7 @@ class MujocoFd(Outside):
         mujoco.mjd_transitionFD(model, data, options.epsilon, options.centered, by_state, by_control, None, None)
         return by_state, by_control
 
-    def _backward(self, motion: Motion, by: Partials, transitions: list) -> InputGradient:
+    def _backward(self, motion: ff.Trajectory, by: Partials, transitions: list) -> InputGradient:
         peer, nv = self.peer, self.peer.model.nv
         controls = np.zeros((motion.num_steps, self.model.num_controls))
         p = np.zeros(2 * nv)
@@ -146,7 +147,7 @@ class MujocoFd(Outside):
         floor = np.finfo(float).eps / self.options.epsilon * largest
         return InputGradient(*(np.where(np.abs(part) < floor, 0.0, part) for part in (controls, q0, v0)))
 
-    def _by_position(self, motion: Motion, step: int, by_pose: np.ndarray) -> np.ndarray:
+    def _by_position(self, motion: ff.Trajectory, step: int, by_pose: np.ndarray) -> np.ndarray:
         """dL/dq in MuJoCo's tangent from the partials by poses: every body's Jacobian, transposed."""
         mujoco, model, data = self._mujoco, self.peer.model, self._local.data
         result = np.zeros(model.nv)

@@ -5,7 +5,9 @@
         "My engine."
         capabilities = Capabilities(own_contact="mine")
 
-        def rollout(self, state, controls): ...     # -> Motion
+        def rollout(self, state, controls):
+            ...
+            return self.trajectory(q, v, controls)
 
 That is enough: gradients are then central differences of the loss in the unknowns. An engine with derivatives
 declares ``gradients=True`` and has ``vjp``. `farfield compare TASK --methods longrange,mine.py` runs it.
@@ -22,7 +24,6 @@ import numpy as np
 import farfield as ff
 from farfield.contact_models import engine_description
 from farfield.engines.engine import Engine
-from farfield.motion import Motion
 from farfield.optimize.losses import Partials
 from farfield.optimize.objective import Capabilities, Evaluation
 from farfield.optimize.rollout_input import InputGradient, RolloutInput
@@ -39,10 +40,30 @@ class Outside(Engine):
     difference_step: ClassVar[float] = 1e-5  #: of central differences, in the unit of the unknowns
 
     @abstractmethod
-    def rollout(self, state: ff.State, controls: np.ndarray) -> Motion:
-        """The motion of len(controls) steps of ``self.dt`` from a state. A failure is a Motion with converged=False, not an exception."""
+    def rollout(self, state: ff.State, controls: np.ndarray) -> ff.Trajectory:
+        """The motion of len(controls) steps of ``self.dt`` from a state. A failure is one with converged=False, not an exception."""
 
-    def vjp(self, motion: Motion, partials: Partials) -> InputGradient:
+    def trajectory(
+        self, q: np.ndarray, v: np.ndarray, controls: np.ndarray, *, converged: bool = True, min_gap: float = np.inf
+    ) -> ff.Trajectory:
+        """What `rollout` returns: q of shape (steps + 1, num_q), v (steps + 1, num_dofs), controls (steps, num_controls).
+
+        converged: every step asked for was taken. min_gap: smallest distance of bodies seen [m], negative where they penetrate.
+        Attributes that the engine sets on it are there again in ``vjp``.
+        """
+        return ff.Trajectory.from_states(
+            self.model,
+            self.parameters,
+            q,
+            v,
+            controls,
+            dt=self.dt,
+            contact=self.contact_description(),
+            converged=converged,
+            min_gap=min_gap,
+        )
+
+    def vjp(self, motion: ff.Trajectory, partials: Partials) -> InputGradient:
         """The gradient of a loss with these partials by poses, coordinates and velocities; those that are None are zero."""
         raise TypeError(f"{type(self).__name__} declares gradients but has no vjp(motion, partials)")
 
@@ -50,24 +71,22 @@ class Outside(Engine):
         """The engine's own contact."""
         return engine_description(self.capabilities.own_contact or type(self).__name__)
 
-    def simulate(self, points: Sequence[np.ndarray]) -> list[Motion]:
+    def simulate(self, points: Sequence[np.ndarray]) -> list[ff.Trajectory]:
         """One rollout per point."""
         return self._rollouts(self._decoded(points))
 
-    def roll(self, inputs: RolloutInput, *, tolerance: float | None = None) -> Motion:
+    def roll(self, inputs: RolloutInput, *, tolerance: float | None = None) -> ff.Trajectory:
         """One rollout of decoded inputs; the tolerance is for solvers that have one."""
         return self._rollouts([self._complete(inputs)])[0]
 
-    def _rollouts(self, inputs: Sequence[RolloutInput]) -> list[Motion]:
+    def _rollouts(self, inputs: Sequence[RolloutInput]) -> list[ff.Trajectory]:
         self.rollouts += len(inputs)
         return [self._rollout(each) for each in inputs]
 
-    def _rollout(self, given: RolloutInput) -> Motion:
-        motion = self.rollout(given.state, np.asarray(given.controls))
-        motion.contact = self.contact_description()
-        return motion
+    def _rollout(self, given: RolloutInput) -> ff.Trajectory:
+        return self.rollout(given.state, np.asarray(given.controls))
 
-    def _vjp(self, trajectories: list[Motion], partials: list[Partials]) -> list[InputGradient]:
+    def _vjp(self, trajectories: list[ff.Trajectory], partials: list[Partials]) -> list[InputGradient]:
         self.gradients += len(trajectories)
         return [self.vjp(motion, by) for motion, by in zip(trajectories, partials, strict=True)]
 

@@ -26,10 +26,7 @@ def roll_batch(
     threads: int | None = None,
     **options: Any,
 ) -> list[ff.Trajectory]:
-    """Independent rollouts on threads. Scripted bodies take them one by one: batches have no scripts."""
-    if any(each.script is not None for each in given):
-        starts = guesses or [None] * len(given)
-        return [roll_one(model, each, guess=guess, **options) for each, guess in zip(given, starts, strict=True)]
+    """Independent rollouts on threads."""
     parameters = [each.parameters for each in given]
     shared = all(each is parameters[0] for each in parameters)
     return ff.rollout_batch(
@@ -37,6 +34,7 @@ def roll_batch(
         parameters[:1] if shared else parameters,
         [each.state for each in given],
         [each.controls for each in given],
+        scripts=[each.script for each in given],
         threads=threads,
         guesses=guesses,
         **options,
@@ -49,14 +47,7 @@ def vjp_batch(
     """The gradient of a loss with these partials by the inputs of every rollout; those of parameters are added where there are any."""
     if not trajectories:
         return []
-    model, steps = trajectories[0].model, [trajectory.num_steps for trajectory in trajectories]
-    by = {
-        "dL_dpose": _rows([each.by_pose for each in partials], steps, (model.num_bodies, 6)),
-        "dL_dq": _rows([each.by_q for each in partials], steps, (model.num_dofs,)),
-        "dL_dv": _rows([each.by_v for each in partials], steps, (model.num_dofs,)),
-    }
-    if all(rows is None for rows in by.values()):  # a loss of parameters alone
-        by["dL_dq"] = [np.zeros((count + 1, model.num_dofs)) for count in steps]
+    by = _partials(trajectories, partials)
     gradients = ff.rollout_vjp_batch(list(trajectories), threads=threads, **by)
     return [_with_parameters(*each) for each in zip(gradients, partials, strict=True)]
 
@@ -64,8 +55,24 @@ def vjp_batch(
 def vjp_rows(
     trajectory: ff.Trajectory, partials: Sequence[Partials], *, threads: int | None = None
 ) -> list[ff.RolloutGradient | InputGradient]:
-    """The gradients of several losses of one trajectory."""
-    return vjp_batch([trajectory] * len(partials), partials, threads=threads)
+    """The gradients of several losses of one trajectory, which linearises and factors each of its steps once for all."""
+    if not partials:
+        return []
+    by = {name: np.stack(rows) for name, rows in _partials([trajectory] * len(partials), partials).items()}
+    gradients = ff.rollout_vjp(trajectory, threads=threads or 1, **by)
+    return [_with_parameters(*each) for each in zip(gradients, partials, strict=True)]
+
+
+def _partials(trajectories: Sequence[ff.Trajectory], partials: Sequence[Partials]) -> dict[str, list[np.ndarray]]:
+    model, steps = trajectories[0].model, [trajectory.num_steps for trajectory in trajectories]
+    by = {
+        "dL_dpose": _rows([each.by_pose for each in partials], steps, (model.num_bodies, 6)),
+        "dL_dq": _rows([each.by_q for each in partials], steps, (model.num_dofs,)),
+        "dL_dv": _rows([each.by_v for each in partials], steps, (model.num_dofs,)),
+    }
+    given = {name: rows for name, rows in by.items() if rows is not None}
+    # a loss of parameters alone has no others
+    return given or {"dL_dq": [np.zeros((count + 1, model.num_dofs)) for count in steps]}
 
 
 def _rows(parts: list[np.ndarray | None], steps: list[int], shape: tuple[int, ...]) -> list[np.ndarray] | None:

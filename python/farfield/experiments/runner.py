@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
+import farfield as ff
 from farfield.experiments.registry import METHODS, find_method
 from farfield.experiments.runs import TRAJECTORY, RunDir
-from farfield.motion import save_motion
 from farfield.optimize.driver import Driver, Stuck
 from farfield.optimize.starts import START_SAMPLES, Started, best_sample
 from farfield.options import with_options
@@ -265,7 +265,7 @@ def finish(run: Run) -> dict:
         **run.objective.counts(),
         **run.problem.report(trajectory),
     }
-    save_motion(run.folder.file(TRAJECTORY), trajectory)
+    ff.save_trajectory(run.folder.file(TRAJECTORY), trajectory)
     write_pictures(run.folder, run.problem, run.objective.contact, trajectory, rows, title=run.task.name)
     run.folder.write_json("result.json", result)
     return result

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
-from farfield.motion import Motion
 from farfield.optimize.driver import Driver, Stuck
 from farfield.optimize.projections import Projection
 from farfield.optimize.rollout_input import RolloutInput
@@ -151,19 +150,19 @@ class RecedingHorizon(Driver):
         self.done = self.frame >= self.frames
         return count
 
-    def motion(self, roll: Callable[[RolloutInput], Any]) -> Motion:
+    def motion(self, roll: Callable[[RolloutInput], Any]) -> ff.Trajectory:
         """The steps applied so far, as they were taken: every one converged, from the end of the one before.
 
         To roll their controls out again in one piece would amplify the last digits where bodies jostle, and end elsewhere.
         """
         model, parameters = self.objective.model, self.objective.parameters
-        return Motion(
+        return ff.Trajectory.from_states(
             model,
             parameters,
             np.array(self._q),
             np.array(self._v),
             self._applied(),
-            self.objective.dt,
+            dt=self.objective.dt,
             min_gap=float(self._min_gap),
             contact=self.objective.contact_description(),
         )

@@ -82,10 +82,6 @@ class Stage:
         self._arrows = {name: None for name in recording.arrows}
         self.show(0)
 
-    @property
-    def num_moving(self) -> int:
-        return len(self._moving)
-
     def show(self, frame: int) -> None:
         """Move everything to a frame; only what differs from the last frame shown is sent."""
         self._frame = frame

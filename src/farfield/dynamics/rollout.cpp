@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
+#include "farfield/dynamics/implicit_step.hpp"
 #include "farfield/dynamics/simulation.hpp"
 
 namespace farfield {
@@ -124,20 +125,6 @@ void require_converged(const Trajectory& t, const VjpOptions& options, const cha
 
 }  // namespace
 
-void require_contact_model(const Trajectory& t, const char* place) {
-    if (t.contact.potential || t.contact.description.empty()) return;
-    fail(place, ": the trajectory had contact (", t.contact.description,
-         ") but carries no contact model; expected one, since its derivatives depend on it");
-}
-
-bool Trajectory::converged() const {
-    return static_cast<Eigen::Index>(reports.size()) == controls.rows() &&
-           std::all_of(reports.begin(), reports.end(),
-                       [](const StepReport& r) { return r.status == StepStatus::Converged; });
-}
-
-State Trajectory::state(int step) const { return State{q.row(step).transpose(), v.row(step).transpose()}; }
-
 Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& parameters, const RolloutInput& input,
                    const StepOptions& options, const ContactSetup& contact, ThreadPool* pool) {
     if (!model_ptr) fail("rollout: no model");
@@ -184,28 +171,14 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
     return t;
 }
 
-std::vector<ContactForce> contact_forces(const Trajectory& t, int step) {
-    if (step < 0 || step >= t.num_steps()) fail("contact_forces: step ", step, ", expected 0 to ", t.num_steps() - 1);
-    const StepContext context{*t.model, t.parameters, t.contact.potential.get(), nullptr, t.options};
-    Kinematics previous, now;
-    forward_kinematics(*t.model, t.parameters, t.q.row(step).transpose(), previous);
-    forward_kinematics(*t.model, t.parameters, t.q.row(step + 1).transpose(), now);
-    return contact_forces(context, previous.poses, now.poses);
-}
-
-std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model, const std::vector<Parameters>& parameters,
-                                      const std::vector<RolloutInput>& inputs, const StepOptions& options,
-                                      ThreadPool& pool, const ContactSetup& contact) {
-    if (parameters.size() != 1 && parameters.size() != inputs.size()) {
-        fail("rollout_batch: ", parameters.size(), " parameter sets, expected 1 or ", inputs.size());
-    }
-    std::vector<Trajectory> out(inputs.size());
-    pool.run(static_cast<int>(inputs.size()), [&](int i) {
+std::vector<Trajectory> rollout_batch(const std::vector<RolloutJob>& jobs, const StepOptions& options,
+                                      ThreadPool& pool) {
+    std::vector<Trajectory> out(jobs.size());
+    pool.run(static_cast<int>(jobs.size()), [&](int i) {
         const auto k = static_cast<std::size_t>(i);
-        naming("rollout_batch: rollout ", i, [&] {
-            out[k] =
-                rollout(model, parameters.size() == 1 ? parameters[0] : parameters[k], inputs[k], options, contact);
-        });
+        const RolloutJob& job = jobs[k];
+        naming("rollout_batch: rollout ", i,
+               [&] { out[k] = rollout(job.model, job.parameters, job.input, options, job.contact); });
     });
     return out;
 }
@@ -266,14 +239,16 @@ std::vector<RolloutGradient> rollout_vjp(const Trajectory& t, std::span<const Lo
 
 std::vector<RolloutGradient> rollout_vjp_batch(const std::vector<Trajectory>& trajectories,
                                                const std::vector<LossPartials>& partials, ThreadPool& pool,
-                                               const VjpOptions& options) {
+                                               const std::vector<VjpOptions>& options) {
     if (partials.size() != trajectories.size())
         fail("rollout_vjp_batch: ", partials.size(), " partials for ", trajectories.size(), " trajectories");
+    if (options.size() != 1 && options.size() != trajectories.size())
+        fail("rollout_vjp_batch: ", options.size(), " options, expected 1 or ", trajectories.size());
     std::vector<RolloutGradient> out(trajectories.size());
     pool.run(static_cast<int>(trajectories.size()), [&](int i) {
         const auto k = static_cast<std::size_t>(i);
         naming("rollout_vjp_batch: trajectory ", i,
-               [&] { out[k] = rollout_vjp(trajectories[k], partials[k], options); });
+               [&] { out[k] = rollout_vjp(trajectories[k], partials[k], options[options.size() == 1 ? 0 : k]); });
     });
     return out;
 }

@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "farfield/base/thread_pool.hpp"
-#include "farfield/dynamics/contact_forces.hpp"
-#include "farfield/dynamics/implicit_step.hpp"
+#include "farfield/dynamics/trajectory.hpp"
 
 namespace farfield {
-
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Closed loop: u = pi(state, step; c), with its derivatives. Implementations live above this room.
 class Policy {
@@ -37,44 +34,23 @@ struct RolloutInput {
     RowMatrix guess{};
 };
 
-/// The tape: states, controls and reports. Small; the backward pass re-evaluates each step once.
-struct Trajectory {
-    std::shared_ptr<const Model> model;
-    Parameters parameters;
-    ContactSetup contact;
-    StepOptions options;
-    RowMatrix q, v;                   ///< (steps + 1, ...)
-    RowMatrix controls;               ///< (steps, num_controls), as applied
-    RowMatrix script;                 ///< (steps, 7 num_kinematic), as applied
-    std::vector<StepReport> reports;  ///< one per step taken
-
-    [[nodiscard]] int num_steps() const { return static_cast<int>(reports.size()); }
-    /// Every step asked for was taken and converged.
-    [[nodiscard]] bool converged() const;
-    [[nodiscard]] State state(int step) const;
-};
-
 /// Stops at the first step that does not converge (it is recorded, the rows after it are cut off).
 /// `pool` shares out the body pairs of contact; results do not depend on its size.
 [[nodiscard]] Trajectory rollout(std::shared_ptr<const Model> model, const Parameters& parameters,
                                  const RolloutInput& input, const StepOptions& options,
                                  const ContactSetup& contact = {}, ThreadPool* pool = nullptr);
 
-/// What contact did in step `step` (from state `step` to the next).
-[[nodiscard]] std::vector<ContactForce> contact_forces(const Trajectory& trajectory, int step);
+/// One of many rollouts: each may have a model, parameters and contact of its own.
+struct RolloutJob {
+    std::shared_ptr<const Model> model;
+    Parameters parameters;
+    ContactSetup contact;
+    RolloutInput input;
+};
 
 /// Independent rollouts, spread over the pool. Results do not depend on its size.
-[[nodiscard]] std::vector<Trajectory> rollout_batch(std::shared_ptr<const Model> model,
-                                                    const std::vector<Parameters>& parameters,
-                                                    const std::vector<RolloutInput>& inputs, const StepOptions& options,
-                                                    ThreadPool& pool, const ContactSetup& contact = {});
-
-/// Throws when the trajectory had contact but carries no model of it: then it cannot be differentiated.
-void require_contact_model(const Trajectory& trajectory, const char* place);
-
-/// A view of rows owned by the caller.
-using ConstRows = Eigen::Map<const RowMatrix>;
-[[nodiscard]] inline ConstRows view(const RowMatrix& rows) { return {rows.data(), rows.rows(), rows.cols()}; }
+[[nodiscard]] std::vector<Trajectory> rollout_batch(const std::vector<RolloutJob>& jobs, const StepOptions& options,
+                                                    ThreadPool& pool);
 
 /// Partials of one loss; an empty view is zero, but one must be given. dL/dq, dL/dv: (steps + 1, num_dofs) per state, tangent;
 /// dL/dpose: (steps + 1, 6 num_bodies), per body by the position of its origin, then by a rotation vector, world axes;
@@ -108,8 +84,10 @@ struct VjpOptions {
                                                        std::span<const LossPartials> partials,
                                                        const VjpOptions& options = {});
 
+/// `options`: one for all, or one per trajectory.
 [[nodiscard]] std::vector<RolloutGradient> rollout_vjp_batch(const std::vector<Trajectory>& trajectories,
                                                              const std::vector<LossPartials>& partials,
-                                                             ThreadPool& pool, const VjpOptions& options = {});
+                                                             ThreadPool& pool,
+                                                             const std::vector<VjpOptions>& options = {{}});
 
 }  // namespace farfield

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
+#include "farfield/dynamics/implicit_step.hpp"
 
 namespace farfield {
 namespace {
@@ -52,107 +53,151 @@ void normalise_quaternions(const Model& model, VectorXd& script) {
 
 }  // namespace
 
+struct Simulation::Parts {
+    Parts(std::shared_ptr<const Model> model_, Parameters parameters_, ContactSetup contact_, StepOptions options_,
+          std::shared_ptr<ThreadPool> pool_)
+        : model(std::move(model_)),
+          parameters(std::move(parameters_)),
+          contact(for_shapes(*model, parameters, std::move(contact_))),
+          options(options_),
+          pool(std::move(pool_)),
+          context{*model, parameters, contact.potential.get(), contact.filter.get(), options, pool.get()},
+          now(model->default_state()) {}
+
+    void take(const StepInput& next_input);
+    void refuse_intersection(const State& start, const char* place) const;
+
+    std::shared_ptr<const Model> model;
+    Parameters parameters;
+    ContactSetup contact;  ///< its filter is that of the surfaces these parameters make
+    StepOptions options;
+    std::shared_ptr<ThreadPool> pool;
+    StepContext context;
+    StepMemory memory;
+    StepScratch scratch;
+    State now, next;
+    Eigen::VectorXd previous_q;
+    StepInput input;
+    StepReport report;
+    int num_steps = 0;
+    bool start_checked = false;
+};
+
 Simulation::Simulation(std::shared_ptr<const Model> model, Parameters parameters, ContactSetup contact,
                        StepOptions options, std::shared_ptr<ThreadPool> pool)
-    : model_(std::move(model)),
-      parameters_(std::move(parameters)),
-      contact_(for_shapes(*model_, parameters_, std::move(contact))),
-      options_(options),
-      pool_(std::move(pool)),
-      context_{*model_, parameters_, contact_.potential.get(), contact_.filter.get(), options_, pool_.get()} {
-    validate(options_);
-    validate(*model_, parameters_, "simulation: parameters");
-    memory_ = make_memory(context_);
-    now_ = model_->default_state();
-    set_resting_script(*model_, now_.q, input_.script);
+    : parts_(std::make_unique<Parts>(std::move(model), std::move(parameters), std::move(contact), options,
+                                     std::move(pool))) {
+    Parts& s = *parts_;
+    validate(s.options);
+    validate(*s.model, s.parameters, "simulation: parameters");
+    s.memory = make_memory(s.context);
+    set_resting_script(*s.model, s.now.q, s.input.script);
 }
+Simulation::Simulation(Simulation&&) noexcept = default;
+Simulation& Simulation::operator=(Simulation&&) noexcept = default;
+Simulation::~Simulation() = default;
 
-void Simulation::refuse_intersection(const State& start, const char* place) const {
-    if (!contact_.filter) return;
+const State& Simulation::state() const { return parts_->now; }
+int Simulation::num_steps() const { return parts_->num_steps; }
+const StepReport& Simulation::last_report() const { return parts_->report; }
+const StepInput& Simulation::last_input() const { return parts_->input; }
+const std::shared_ptr<const Model>& Simulation::model() const { return parts_->model; }
+const Parameters& Simulation::parameters() const { return parts_->parameters; }
+const ContactSetup& Simulation::contact() const { return parts_->contact; }
+const StepOptions& Simulation::options() const { return parts_->options; }
+
+void Simulation::Parts::refuse_intersection(const State& start, const char* place) const {
+    if (!contact.filter) return;
     Kinematics kinematics;
-    forward_kinematics(*model_, parameters_, start.q, kinematics);
-    const auto hit = contact_.filter->find_intersection(kinematics.poses);
+    forward_kinematics(*model, parameters, start.q, kinematics);
+    const auto hit = contact.filter->find_intersection(kinematics.poses);
     if (!hit || hit->inside) return;  // a shell inside another is a legal start: surfaces meet surfaces
-    const auto name = [&](int body) { return model_->bodies()[static_cast<std::size_t>(body)].name; };
+    const auto name = [&](int body) { return model->bodies()[static_cast<std::size_t>(body)].name; };
     fail(place, ": bodies '", name(hit->a), "' and '", name(hit->b), "' intersect at (", hit->point.x(), ", ",
          hit->point.y(), ", ", hit->point.z(), "); expected a start without intersections");
 }
 
 void Simulation::reset(const State& state, const char* place) {
-    validate(*model_, state, place);
+    Parts& s = *parts_;
+    validate(*s.model, state, place);
     State start = state;
-    for (const BallCoordinate& c : model_->balls()) start.q.segment<4>(c.q).normalize();
-    refuse_intersection(start, place);
-    now_ = std::move(start);
-    set_resting_script(*model_, now_.q, input_.script);
-    memory_ = make_memory(context_);
-    previous_q_.resize(0);
-    report_ = {};
-    num_steps_ = 0;
-    start_checked_ = true;
+    for (const BallCoordinate& c : s.model->balls()) start.q.segment<4>(c.q).normalize();
+    s.refuse_intersection(start, place);
+    s.now = std::move(start);
+    set_resting_script(*s.model, s.now.q, s.input.script);
+    s.memory = make_memory(s.context);
+    s.previous_q.resize(0);
+    s.report = {};
+    s.num_steps = 0;
+    s.start_checked = true;
 }
 
-void Simulation::take(const StepInput& input) {
-    require_finite(input.control, model_->num_controls(), "control");
-    input_.control = input.control;
-    if (input.script.size()) {  // else they stay where they were sent last
-        require_finite(input.script, 7 * model_->num_kinematic(), "script");
-        input_.script = input.script;
-        normalise_quaternions(*model_, input_.script);
+void Simulation::Parts::take(const StepInput& next_input) {
+    require_finite(next_input.control, model->num_controls(), "control");
+    input.control = next_input.control;
+    if (next_input.script.size()) {  // else they stay where they were sent last
+        require_finite(next_input.script, 7 * model->num_kinematic(), "script");
+        input.script = next_input.script;
+        normalise_quaternions(*model, input.script);
     }
-    if (input.guess.size()) require_finite(input.guess, model_->num_dofs(), "guess");
-    input_.guess = input.guess;
+    if (next_input.guess.size()) require_finite(next_input.guess, model->num_dofs(), "guess");
+    input.guess = next_input.guess;
 }
 
 const StepReport& Simulation::step(const StepInput& input) {
-    if (report_.status != StepStatus::Converged) {
-        fail("step: the last step ended with '", to_string(report_.status),
+    Parts& s = *parts_;
+    if (s.report.status != StepStatus::Converged) {
+        fail("step: the last step ended with '", to_string(s.report.status),
              "'; expected a reset, or a snapshot from before, in between");
     }
-    if (!start_checked_) refuse_intersection(now_, "simulation: state");
-    start_checked_ = true;
-    take(input);
-    report_ = implicit_step(context_, now_, input_, memory_, scratch_, next_);
-    previous_q_ = now_.q;
-    std::swap(now_, next_);
-    ++num_steps_;
-    return report_;
+    if (!s.start_checked) s.refuse_intersection(s.now, "simulation: state");
+    s.start_checked = true;
+    s.take(input);
+    s.report = implicit_step(s.context, s.now, s.input, s.memory, s.scratch, s.next);
+    s.previous_q = s.now.q;
+    std::swap(s.now, s.next);
+    ++s.num_steps;
+    return s.report;
 }
 
 SimulationSnapshot Simulation::snapshot() const {
-    return {now_, previous_q_, input_.script, num_steps_, memory_.save()};
+    const Parts& s = *parts_;
+    return {s.now, s.previous_q, s.input.script, s.num_steps, s.report, s.memory.save()};
 }
 
 void Simulation::restore(const SimulationSnapshot& snapshot) {
-    validate(*model_, snapshot.state, "simulation: snapshot");
-    if (snapshot.previous_q.size() && snapshot.previous_q.size() != model_->num_q()) {
+    Parts& s = *parts_;
+    validate(*s.model, snapshot.state, "simulation: snapshot");
+    if (snapshot.previous_q.size() && snapshot.previous_q.size() != s.model->num_q()) {
         fail("simulation: snapshot: previous_q has ", snapshot.previous_q.size(), " entries, expected none or ",
-             model_->num_q());
+             s.model->num_q());
     }
-    require_finite(snapshot.script, 7 * model_->num_kinematic(), "snapshot: script");
+    require_finite(snapshot.script, 7 * s.model->num_kinematic(), "snapshot: script");
     if (snapshot.num_steps < 0) fail("simulation: snapshot: ", snapshot.num_steps, " steps, expected >= 0");
-    memory_.restore(snapshot.memory);
-    now_ = snapshot.state;
-    previous_q_ = snapshot.previous_q;
-    input_.script = snapshot.script;
-    num_steps_ = snapshot.num_steps;
-    start_checked_ = true;
-    report_ = {};
+    s.memory.restore(snapshot.memory);
+    s.now = snapshot.state;
+    s.previous_q = snapshot.previous_q;
+    s.input.script = snapshot.script;
+    s.num_steps = snapshot.num_steps;
+    s.start_checked = true;
+    s.report = snapshot.report;
 }
 
 std::vector<ContactForce> Simulation::contacts() const {
+    const Parts& s = *parts_;
     Kinematics now, previous;
-    forward_kinematics(*model_, parameters_, now_.q, now);
-    if (previous_q_.size() == 0) return contact_forces(context_, now.poses);
-    forward_kinematics(*model_, parameters_, previous_q_, previous);
-    return contact_forces(context_, previous.poses, now.poses);
+    forward_kinematics(*s.model, s.parameters, s.now.q, now);
+    if (s.previous_q.size() == 0) return contact_forces(s.context, now.poses);
+    forward_kinematics(*s.model, s.parameters, s.previous_q, previous);
+    return contact_forces(s.context, previous.poses, now.poses);
 }
 
 std::optional<Intersection> Simulation::find_intersection() const {
-    if (!contact_.filter) return std::nullopt;
+    const Parts& s = *parts_;
+    if (!s.contact.filter) return std::nullopt;
     Kinematics now;
-    forward_kinematics(*model_, parameters_, now_.q, now);
-    return contact_.filter->find_intersection(now.poses);
+    forward_kinematics(*s.model, s.parameters, s.now.q, now);
+    return s.contact.filter->find_intersection(now.poses);
 }
 
 }  // namespace farfield

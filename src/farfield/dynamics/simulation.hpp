@@ -11,7 +11,7 @@
 
 #include "farfield/base/thread_pool.hpp"
 #include "farfield/dynamics/contact_forces.hpp"
-#include "farfield/dynamics/implicit_step.hpp"
+#include "farfield/dynamics/step_types.hpp"
 
 namespace farfield {
 
@@ -21,30 +21,33 @@ struct SimulationSnapshot {
     Eigen::VectorXd previous_q;  ///< at the start of the last step; empty before the first one
     Eigen::VectorXd script;      ///< where kinematic bodies rest when a step has no script
     int num_steps = 0;
+    StepReport report{};         ///< of the last step
     std::vector<double> memory;  ///< warm starts (StepMemory::save)
 };
 
+/// Reports, inputs and states are those of the last step: references hold until the next one.
 class Simulation {
  public:
     /// Starts at the model's default state. `pool` shares out body pairs (null: one thread); the same bits for any size.
     Simulation(std::shared_ptr<const Model> model, Parameters parameters, ContactSetup contact, StepOptions options,
                std::shared_ptr<ThreadPool> pool = nullptr);
-    Simulation(const Simulation&) = delete;
-    Simulation& operator=(const Simulation&) = delete;
+    Simulation(Simulation&&) noexcept;
+    Simulation& operator=(Simulation&&) noexcept;
+    ~Simulation();
 
     /// Back to time 0 and cold warm starts. Refuses bodies that intersect; `place` begins the message.
     void reset(const State& state, const char* place = "simulation: state");
-    void reset() { reset(model_->default_state()); }
+    void reset() { reset(model()->default_state()); }
 
     /// One step. control: (num_controls); script: (7 num_kinematic), the next coordinates of kinematic bodies, empty = they rest.
     /// A step that does not converge is reported and its last state kept; then no further one is possible before a reset.
     const StepReport& step(const StepInput& input);
 
-    [[nodiscard]] const State& state() const { return now_; }
-    [[nodiscard]] int num_steps() const { return num_steps_; }
-    [[nodiscard]] double time() const { return num_steps_ * options_.dt; }  ///< [s]
-    [[nodiscard]] const StepReport& last_report() const { return report_; }
-    [[nodiscard]] const StepInput& last_input() const { return input_; }  ///< as applied: quaternions of unit length
+    [[nodiscard]] const State& state() const;
+    [[nodiscard]] int num_steps() const;
+    [[nodiscard]] double time() const { return num_steps() * options().dt; }  ///< [s]
+    [[nodiscard]] const StepReport& last_report() const;
+    [[nodiscard]] const StepInput& last_input() const;  ///< as applied: quaternions of unit length
 
     [[nodiscard]] SimulationSnapshot snapshot() const;
     /// Throws when the snapshot is of another model or contact model.
@@ -54,29 +57,14 @@ class Simulation {
     [[nodiscard]] std::vector<ContactForce> contacts() const;
     [[nodiscard]] std::optional<Intersection> find_intersection() const;
 
-    [[nodiscard]] const std::shared_ptr<const Model>& model() const { return model_; }
-    [[nodiscard]] const Parameters& parameters() const { return parameters_; }
-    [[nodiscard]] const ContactSetup& contact() const { return contact_; }
-    [[nodiscard]] const StepOptions& options() const { return options_; }
+    [[nodiscard]] const std::shared_ptr<const Model>& model() const;
+    [[nodiscard]] const Parameters& parameters() const;
+    [[nodiscard]] const ContactSetup& contact() const;
+    [[nodiscard]] const StepOptions& options() const;
 
  private:
-    void take(const StepInput& input);
-    void refuse_intersection(const State& start, const char* place) const;
-
-    std::shared_ptr<const Model> model_;
-    Parameters parameters_;
-    ContactSetup contact_;  ///< its filter is that of the surfaces these parameters make
-    StepOptions options_;
-    std::shared_ptr<ThreadPool> pool_;
-    StepContext context_;
-    StepMemory memory_;
-    StepScratch scratch_;
-    State now_, next_;
-    Eigen::VectorXd previous_q_;
-    StepInput input_;
-    StepReport report_;
-    int num_steps_ = 0;
-    bool start_checked_ = false;
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace farfield

@@ -2,6 +2,7 @@
 #include "farfield/dynamics/step_jacobian.hpp"
 
 #include "farfield/base/error.hpp"
+#include "farfield/dynamics/implicit_step.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield {

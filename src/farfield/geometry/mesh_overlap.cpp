@@ -2,16 +2,16 @@
 #include "farfield/geometry/mesh_overlap.hpp"
 
 #include <Eigen/Geometry>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <vector>
+
+#include "farfield/geometry/distance.hpp"
 
 namespace farfield {
 namespace {
 
 using Eigen::Vector3d;
-using Triangle = std::array<Vector3d, 3>;
 using Box = Eigen::AlignedBox3d;
 
 struct Placed {
@@ -48,26 +48,11 @@ void keep_near(Placed& part, const Box& region) {
     part = std::move(kept);
 }
 
-/// Where the closed segment pq meets the closed triangle (transversally).
-std::optional<Vector3d> pierce(const Vector3d& p, const Vector3d& q, const Triangle& t) {
-    const Vector3d normal = (t[1] - t[0]).cross(t[2] - t[0]);
-    const double hp = normal.dot(p - t[0]), hq = normal.dot(q - t[0]);
-    if ((hp > 0.0 && hq > 0.0) || (hp < 0.0 && hq < 0.0) || hp == hq) return std::nullopt;
-    const Vector3d x = p + (q - p) * (hp / (hp - hq));
-    for (std::size_t k = 0; k < 3; ++k) {
-        if (normal.dot((t[(k + 1) % 3] - t[k]).cross(x - t[k])) < 0.0) return std::nullopt;
-    }
-    return x;
-}
-
-std::optional<Vector3d> any_pierce(const Placed& edges, const Placed& faces) {
-    for (std::size_t i = 0; i < edges.triangles.size(); ++i) {
-        for (std::size_t j = 0; j < faces.triangles.size(); ++j) {
-            if (!edges.boxes[i].intersects(faces.boxes[j])) continue;
-            for (std::size_t k = 0; k < 3; ++k) {
-                if (auto x = pierce(edges.triangles[i][k], edges.triangles[i][(k + 1) % 3], faces.triangles[j]))
-                    return x;
-            }
+std::optional<Vector3d> crossing_point(const Placed& a, const Placed& b) {
+    for (std::size_t i = 0; i < a.triangles.size(); ++i) {
+        for (std::size_t j = 0; j < b.triangles.size(); ++j) {
+            if (a.boxes[i].intersects(b.boxes[j]) && triangles_intersect(a.triangles[i], b.triangles[j]))
+                return triangle_triangle_distance(a.triangles[i], b.triangles[j]).on_a;
         }
     }
     return std::nullopt;
@@ -96,8 +81,7 @@ std::optional<Vector3d> overlap_point(const TriangleMesh& a, const Pose& pose_a,
     const Box region = first.bounds.intersection(second.bounds);
     keep_near(first, region);
     keep_near(second, region);
-    if (auto x = any_pierce(first, second)) return x;
-    if (auto x = any_pierce(second, first)) return x;
+    if (auto x = crossing_point(first, second)) return x;
     if (is_watertight(b) && contains(b, pose_b.inverse() * vertex_a)) return vertex_a;
     if (is_watertight(a) && contains(a, pose_a.inverse() * vertex_b)) return vertex_b;
     return std::nullopt;

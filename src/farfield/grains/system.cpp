@@ -206,8 +206,4 @@ int System::driver_of(int grain) const {
     return data_->driver[static_cast<std::size_t>(data_->slot[checked_index(grain, data_->slot.size(), "grain")])];
 }
 
-double System::mass_of(int grain) const {
-    return data_->options.density * data_->shapes[static_cast<std::size_t>(shape_of(grain))].area;
-}
-
 }  // namespace farfield::grains

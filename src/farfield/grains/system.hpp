@@ -116,7 +116,6 @@ class System {
     [[nodiscard]] const std::vector<GrainShape>& shapes() const;
     [[nodiscard]] int shape_of(int grain) const;
     [[nodiscard]] int driver_of(int grain) const;
-    [[nodiscard]] double mass_of(int grain) const;
     [[nodiscard]] const SystemOptions& options() const;
 
  private:

@@ -2,6 +2,7 @@
 #include "farfield/io/model_file.hpp"
 
 #include "farfield/io/atomic_file.hpp"
+#include "farfield/io/model_tensors.hpp"
 #include "farfield/io/scene_json.hpp"
 
 namespace farfield {

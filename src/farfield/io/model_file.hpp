@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "farfield/io/tensor_arrays.hpp"
 #include "farfield/model/model.hpp"
 
 namespace farfield {
@@ -27,11 +26,5 @@ void save_model(const std::filesystem::path& path, const Model& model, const Par
 /// The bytes that save_model would write.
 [[nodiscard]] std::string model_to_bytes(const Model& model, const Parameters& parameters);
 [[nodiscard]] LoadedModel model_from_bytes(std::string_view bytes);
-
-/// For files that embed a model or parameters beside other things.
-void put(TensorFile& file, const Model& model, const std::string& place);
-void put(TensorFile& file, const Parameters& parameters);
-[[nodiscard]] LoadedModel read_model(TensorReader& reader);
-[[nodiscard]] Parameters read_parameters(TensorReader& reader);
 
 }  // namespace farfield

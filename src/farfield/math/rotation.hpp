@@ -5,7 +5,7 @@
 /// With [w] = hat(w), theta = |w|:
 ///   exp(w)  = 1 + a [w] + b [w]^2           a = sin(theta)/theta, b = (1 - cos(theta))/theta^2
 ///   J_l(w)  = 1 + b [w] + c [w]^2           c = (theta - sin(theta))/theta^3
-///   J_l^-1  = 1 - 1/2 [w] + beta [w]^2      beta = (1 - (theta/2) cot(theta/2))/theta^2
+///   J_r^-1  = 1 + 1/2 [w] + beta [w]^2      beta = (1 - (theta/2) cot(theta/2))/theta^2
 ///   J_r(w)  = J_l(w)^T = J_l(-w)
 /// so that exp(w + d) = exp(J_l d) exp(w) = exp(w) exp(J_r d) to first order in d. All coefficients are analytic in
 /// theta^2, and are evaluated as such: nothing is special about w = 0.
@@ -116,10 +116,7 @@ struct InverseJacobianCoefficients {
     return rotation_polynomial(w, -k.b, k.c);
 }
 
-/// The inverses exist for |w| < 2 pi; they grow without bound towards it.
-[[nodiscard]] inline Eigen::Matrix3d left_jacobian_inverse(const Eigen::Vector3d& w) {
-    return rotation_polynomial(w, -0.5, inverse_jacobian_coefficients(w.squaredNorm()).beta);
-}
+/// Exists for |w| < 2 pi, and grows without bound towards it.
 [[nodiscard]] inline Eigen::Matrix3d right_jacobian_inverse(const Eigen::Vector3d& w) {
     return rotation_polynomial(w, 0.5, inverse_jacobian_coefficients(w.squaredNorm()).beta);
 }

@@ -1532,6 +1532,19 @@ class Trajectory:
     def contact_forces(self) -> list[list[ContactForce]]:
         """Per step a list with a ContactForce for every interacting pair."""
 
+    @staticmethod
+    def from_states(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float | None = None, options: StepOptions | None = None, contact: str = '', reports: Sequence[StepReport] = [], converged: bool = True, min_gap: float = float('inf')) -> Trajectory:
+        """
+        States that no single rollout made, as a trajectory: steps taken one by one, or by another engine. q: shape (steps + 1, num_q),
+        v: (steps + 1, num_dofs), controls: (steps, num_controls).
+        contact: as Trajectory.contact has it, or engine_description(name), which has no gradient here. reports: one per step, or none; then
+        min_gap [m] is that of all steps, and converged=False says that a further step failed: states from the first that is not finite are dropped.
+        """
+
+    def __getstate__(self) -> bytes: ...
+
+    def __setstate__(self, arg: bytes, /) -> None: ...
+
     def __len__(self) -> int: ...
 
     def __repr__(self) -> str: ...
@@ -1565,23 +1578,25 @@ class RolloutGradient:
     def policy(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """By the policy's own numbers."""
 
-def rollout(model: Model, parameters: Parameters, state: State, controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float | None = None, contact: ContactModel | str | None = None, tolerance: float | None = None, max_iterations: int | None = None, pd_convention: str | None = None, script: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, policy: object | None = None, guess: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, threads: int = 1, options: StepOptions | None = None, filter: FilterOptions | None = None) -> Trajectory:
+def rollout(model: Model, parameters: Parameters, state: State, controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float | None = None, contact: ContactModel | str | None = 'automatic', tolerance: float | None = None, max_iterations: int | None = None, pd_convention: str | None = None, script: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, policy: object | None = None, guess: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None = None, threads: int = 1, options: StepOptions | None = None, filter: FilterOptions | None = None) -> Trajectory:
     """
     Simulates len(controls) steps of dt [s] (default: model.default_dt) from `state`; controls has shape (steps, num_controls).
 
     Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop [N, N m].
     script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.
     contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', 'polyhedral', 'ipc' or
-    'ipc-global'; stiffness and friction are in the parameters. 'automatic': 'longrange' where the model has contact pairs.
+    'ipc-global'; stiffness and friction are in the parameters. 'automatic': 'longrange' where the model has contact pairs. None: bodies pass
+    through each other.
     policy: object with control(step, state) and vjp(step, state, control_bar) -> (q_bar, v_bar, parameters_bar) and optional num_parameters.
     guess: warm start, velocities after each step of a similar motion, shape (steps, num_dofs).
     threads: body pairs of contact in parallel, same bits for any number.
     options: StepOptions, instead of dt, tolerance, max_iterations and pd_convention. filter: FilterOptions of the collision filter.
     """
 
-def rollout_batch(model: Model, parameters: Sequence[Parameters], states: Sequence[State], controls: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]], *, dt: float | None = None, contact: ContactModel | str | None = None, tolerance: float | None = None, max_iterations: int | None = None, pd_convention: str | None = None, threads: int | None = None, guesses: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]] | None = None, options: StepOptions | None = None, filter: FilterOptions | None = None) -> list[Trajectory]:
+def rollout_batch(model: Model | Sequence[Model], parameters: Sequence[Parameters], states: Sequence[State], controls: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]], *, dt: float | None = None, contact: ContactModel | str | None = 'automatic', tolerance: float | None = None, max_iterations: int | None = None, pd_convention: str | None = None, threads: int | None = None, scripts: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None] | None = None, policies: Sequence[object] | None = None, guesses: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')] | None] | None = None, options: StepOptions | None = None, filter: FilterOptions | None = None) -> list[Trajectory]:
     """
-    Independent rollouts on threads (FARFIELD_THREADS or all cores). parameters: list of one or of one per rollout. guesses: one warm start per rollout. Same bits for any thread count.
+    Independent rollouts on threads (FARFIELD_THREADS or all cores). model: one, or a list of one per rollout. parameters: list of one
+    or of one per rollout. scripts, policies, guesses: lists of one (or None) per rollout, each as in rollout. Same bits for any thread count.
     """
 
 def rollout_vjp(trajectory: Trajectory, *, dL_dq: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dv: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dpose: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dparameters: Parameters | Sequence[Parameters] | None = None, allow_unconverged: bool = False, policy: object | None = None, threads: int = 1) -> RolloutGradient | list[RolloutGradient]:
@@ -1622,7 +1637,7 @@ def step_jacobian(trajectory: Trajectory, t: int, parameters: Annotated[NDArray[
     parameters: what C is by: indices into the flat vector, or names as parameter_mask takes them.
     """
 
-def rollout_vjp_batch(trajectories: Sequence[Trajectory], *, dL_dq: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, dL_dv: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, dL_dpose: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, allow_unconverged: bool = False, threads: int | None = None) -> list[RolloutGradient]:
+def rollout_vjp_batch(trajectories: Sequence[Trajectory], *, dL_dq: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, dL_dv: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, dL_dpose: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]] | None = None, allow_unconverged: bool = False, policies: Sequence[object] | None = None, threads: int | None = None) -> list[RolloutGradient]:
     """
     rollout_vjp of many trajectories on threads; each partial is a list with one array per trajectory.
     """
@@ -1701,6 +1716,10 @@ class Simulation:
         """Time step [s]."""
 
     @property
+    def options(self) -> StepOptions:
+        """How its steps are taken."""
+
+    @property
     def model(self) -> Model:
         """The model that moves."""
 
@@ -1719,6 +1738,25 @@ class Simulation:
 
     def find_intersection(self) -> object:
         """(a, b, point) of the first two bodies whose surfaces cross, or None."""
+
+    @property
+    def last_report(self) -> StepReport:
+        """The StepReport of the last step."""
+
+    def save(self, path: str | os.PathLike) -> None:
+        """
+        Writes everything that the next steps depend on. The file is complete or not there at all.
+        """
+
+    @staticmethod
+    def load(path: str | os.PathLike, *, threads: int = 1) -> Simulation:
+        """
+        What save wrote; goes on bit for bit. Raises FileError when the file is missing, truncated, foreign or damaged.
+        """
+
+    def __getstate__(self) -> bytes: ...
+
+    def __setstate__(self, arg: bytes, /) -> None: ...
 
     def __repr__(self) -> str: ...
 
