@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Book stacking [LongRange2026, Sec. 6, Table 2]: planks with harmonic overhang that are about to fall.
 
-The static equilibrium: every centre of mass keeps its harmonic place, only heights and pitches are free, and nothing rubs. `margin`
+The static equilibrium: every centre of mass keeps its harmonic place, only heights and pitches are free, and there is no friction. `margin`
 and `margins` are read there. From there the stack is left alone for a minute, all six freedoms free, under friction as the paper
 prints it [App. A.3]: the normal force that friction is proportional to lacks the contact weight mu, so that a coefficient of 0.5
 acts as 0.5 / mu. That reproduces the paper's verdicts.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// @file  Friction of the IPC model: every term rubs with the normal force, normal and closest points it had at the start of the step.
+/// @file  Friction of the IPC model: every term acts with the normal force, normal and closest points it had at the start of the step.
 ///
 /// Formula:   D = load f0(|u|),   u = (1 - n n^T)((x_a - a) - (x_b - b)),   e = slip_speed dt
 ///            f0(y) = y for y >= e, else -y^3/(3 e^2) + y^2/e + e/3                             [Li2020, Eq. (19)]
