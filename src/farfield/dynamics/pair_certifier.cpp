@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "farfield/geometry/distance.hpp"
-#include "farfield/geometry/swept_gjk.hpp"
+#include "farfield/geometry/separation_search.hpp"
 
 namespace farfield {
 namespace {
