@@ -50,7 +50,7 @@ def parameters(model):
 @pytest.fixture(scope="module")
 def trajectory(model, parameters):
     controls = np.linspace(-1.0, 1.0, 8 * model.num_controls).reshape(8, -1) / 3
-    return farfield.rollout(model, parameters, model.default_state(), controls, dt=1 / 240)
+    return farfield.rollout(model, parameters, model.default_state(), controls, dt=1 / 240, contact=None)
 
 
 def assert_same_parameters(a, b):

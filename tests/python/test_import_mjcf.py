@@ -169,12 +169,12 @@ def test_a_stated_time_step_is_the_default_of_rollouts(tmp_path, stated, dt):
     assert import_file(path).scene.dt == dt
     model, parameters = ff.load(path)
     assert model.default_dt == (dt or 0.01)
-    motion = ff.rollout(model, parameters, model.default_state(), np.zeros((2, 0)))
+    motion = ff.rollout(model, parameters, model.default_state(), np.zeros((2, 0)), contact=None)
     assert motion.dt == model.default_dt
-    assert ff.rollout(model, parameters, model.default_state(), np.zeros((2, 0)), dt=0.005).dt == 0.005
+    assert ff.rollout(model, parameters, model.default_state(), np.zeros((2, 0)), dt=0.005, contact=None).dt == 0.005
     copy, _ = ff.model_from_bytes(ff.model_to_bytes(model, parameters))
     assert copy.default_dt == model.default_dt and copy.scene.dt == dt
-    (batched,) = ff.rollout_batch(model, [parameters], [model.default_state()], [np.zeros((2, 0))])
+    (batched,) = ff.rollout_batch(model, [parameters], [model.default_state()], [np.zeros((2, 0))], contact=None)
     assert batched.dt == model.default_dt
 
 
@@ -199,7 +199,7 @@ def test_mocap_poses_of_keyframes(tmp_path):
     np.testing.assert_array_equal(state.v, [1, 0, 0, 0, 0, 0, 0, 2, 3, 4, 5, 6, 7])
     poses = ff.forward_kinematics(model, model.default_parameters(), state.q)
     np.testing.assert_array_equal(poses[model.body("hand")], [0, 2, 0, 0, 1, 0, 0])
-    motion = ff.rollout(model, model.default_parameters(), state, np.zeros((3, 0)))
+    motion = ff.rollout(model, model.default_parameters(), state, np.zeros((3, 0)), contact=None)
     np.testing.assert_array_equal(motion.poses()[-1, model.body("hand")], [0, 2, 0, 0, 1, 0, 0])  # it rests there
     np.testing.assert_array_equal(model.keyframes["b"][0].q, [0.1, 1, 0, 0, 1, 0, 0, 0, 3, 0, 0, 1, 0, 0, 0])
 

@@ -79,7 +79,9 @@ def test_a_masked_gradient_is_the_pullback_of_the_masked_entries(loaded):
         x = parameters.flatten()
         x[mask] += h * direction
         controls = np.full((5, model.num_controls), 0.3)
-        return ff.rollout(model, ff.Parameters.from_flat(model, x), model.default_state(), controls, tolerance=1e-11)
+        return ff.rollout(
+            model, ff.Parameters.from_flat(model, x), model.default_state(), controls, tolerance=1e-11, contact=None
+        )
 
     weights = np.random.default_rng(3).standard_normal(model.num_dofs)
     partials = np.zeros((6, model.num_dofs))

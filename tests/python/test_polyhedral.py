@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import farfield as ff
+from farfield.benchmarks.racks import rack
 from farfield.contact_models import contact_from_description
 from farfield.convex import convex_parts, decompose
 
@@ -188,3 +189,30 @@ def test_gradient_by_design_over_a_hundred_steps(mass):
     assert noise < 1e-3 * abs(analytic)
     assert min(abs(value - analytic) for value in estimates) < 1e-5 * abs(analytic) + noise
     assert trajectory.q[-1, 7] > start.q[7] + 0.005  # the other block was pushed
+
+
+def test_gradient_by_velocity_through_a_rack_of_balls():
+    """Sixteen bodies in contact at once, two steps: differences along one direction of all velocities."""
+    model = rack(32)
+    start = model.default_state()
+    v = np.array(start.v)
+    v[-6:-3] = [3.0, 0.1, 0.0]
+    contact, parameters = ff.Polyhedral(), model.default_parameters()
+    random = np.random.default_rng(0)
+    weights, direction = random.normal(size=(3, model.num_dofs)), random.normal(size=model.num_dofs)
+
+    def roll(step: float) -> ff.Trajectory:
+        begin = ff.State(q=start.q, v=v + step * direction)
+        out = ff.rollout(model, parameters, begin, np.zeros((2, 0)), dt=DT, contact=contact, tolerance=1e-11)
+        assert out.converged
+        return out
+
+    reference = roll(0.0)
+    analytic = float(ff.rollout_vjp(reference, dL_dq=weights).v0 @ direction)
+
+    def loss(step: float) -> float:
+        q = roll(step).q
+        return sum(float(w @ ff.difference(model, a, b)) for w, a, b in zip(weights, reference.q, q, strict=True))
+
+    estimates = [(loss(h) - loss(-h)) / (2.0 * h) for h in (1e-4, 1e-5, 1e-6)]
+    assert min(abs(value - analytic) for value in estimates) < 1e-5 * abs(analytic)

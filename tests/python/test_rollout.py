@@ -43,7 +43,9 @@ class Experiment:
 
     def run(self) -> ff.Trajectory:
         state = ff.State(q=self.q, v=self.v)
-        trajectory = ff.rollout(self.model, self.parameters, state, self.controls, dt=0.01, tolerance=1e-11)
+        trajectory = ff.rollout(
+            self.model, self.parameters, state, self.controls, dt=0.01, tolerance=1e-11, contact=None
+        )
         assert trajectory.converged
         return trajectory
 
@@ -147,7 +149,13 @@ def test_closed_loop_gradient_with_policy_parameters():
         changed.kp = kp
         policy = LinearFeedback(numbers, model.num_controls)
         trajectory = ff.rollout(
-            model, changed, ff.State(q=q, v=v), np.zeros((STEPS, model.num_controls)), tolerance=1e-11, policy=policy
+            model,
+            changed,
+            ff.State(q=q, v=v),
+            np.zeros((STEPS, model.num_controls)),
+            tolerance=1e-11,
+            policy=policy,
+            contact=None,
         )
         assert trajectory.converged
         return trajectory, policy
@@ -181,7 +189,7 @@ def test_errors_of_a_policy_reach_the_caller():
             raise KeyError("lost at step", step)
 
     with pytest.raises(KeyError, match="lost at step"):
-        ff.rollout(model, parameters, model.default_state(), np.zeros((3, 0)), policy=Broken())
+        ff.rollout(model, parameters, model.default_state(), np.zeros((3, 0)), policy=Broken(), contact=None)
 
 
 # ---- batches -----------------------------------------------------------------------------------------------------------------
@@ -203,10 +211,10 @@ def test_batches_are_single_rollouts_bit_for_bit():
         changed.moments *= rng.uniform(0.8, 1.2)
         sets.append(changed)
         partials.append(rng.standard_normal((STEPS + 1, model.num_bodies, 6)))
-    singles = [ff.rollout(model, p, s, u) for p, s, u in zip(sets, states, controls, strict=True)]
+    singles = [ff.rollout(model, p, s, u, contact=None) for p, s, u in zip(sets, states, controls, strict=True)]
     gradients = [ff.rollout_vjp(t, dL_dpose=g) for t, g in zip(singles, partials, strict=True)]
     for threads in (1, 2, 4):
-        batch = ff.rollout_batch(model, sets, states, controls, threads=threads)
+        batch = ff.rollout_batch(model, sets, states, controls, threads=threads, contact=None)
         back = ff.rollout_vjp_batch(batch, dL_dpose=partials, threads=threads)
         for single, gradient, one, other in zip(singles, gradients, batch, back, strict=True):
             assert same_bits(single.q, one.q)
@@ -215,8 +223,8 @@ def test_batches_are_single_rollouts_bit_for_bit():
                 assert same_bits(getattr(gradient, field), getattr(other, field)), field
             for field in PARAMETERS:
                 assert same_bits(getattr(gradient.parameters, field), getattr(other.parameters, field)), field
-    shared = ff.rollout_batch(model, [parameters], states, controls, threads=2)
-    assert same_bits(shared[2].q, ff.rollout(model, parameters, states[2], controls[2]).q)
+    shared = ff.rollout_batch(model, [parameters], states, controls, threads=2, contact=None)
+    assert same_bits(shared[2].q, ff.rollout(model, parameters, states[2], controls[2], contact=None).q)
 
 
 def test_python_runs_during_a_rollout():
@@ -233,7 +241,7 @@ def test_python_runs_during_a_rollout():
     thread.start()
     try:
         begin = time.perf_counter()
-        trajectory = ff.rollout(model, parameters, model.default_state(), controls, dt=1e-3)
+        trajectory = ff.rollout(model, parameters, model.default_state(), controls, dt=1e-3, contact=None)
         middle = time.perf_counter()
         ff.rollout_vjp(trajectory, dL_dv=np.ones((trajectory.num_steps + 1, model.num_dofs)))
         end = time.perf_counter()
@@ -262,7 +270,7 @@ def test_arrays_are_views():
     state.q[1] = 0.25
     assert state.q[1] == 0.25
     assert model.default_state().q[1] == 0.0
-    trajectory = ff.rollout(model, parameters, state, np.zeros((3, model.num_controls)))
+    trajectory = ff.rollout(model, parameters, state, np.zeros((3, model.num_controls)), contact=None)
     assert np.shares_memory(trajectory.q, trajectory.q)
     assert trajectory.parameters.kp[2] == 123.0
     assert not np.shares_memory(trajectory.parameters.kp, parameters.kp)
@@ -270,7 +278,7 @@ def test_arrays_are_views():
 
 def test_arrays_outlive_their_owners():
     model, parameters = ff.load(SCENES / "arm7.xml")
-    trajectory = ff.rollout(model, parameters, model.default_state(), np.zeros((50, model.num_controls)))
+    trajectory = ff.rollout(model, parameters, model.default_state(), np.zeros((50, model.num_controls)), contact=None)
     gradient = ff.rollout_vjp(trajectory, dL_dq=np.ones((51, model.num_dofs)))
     arrays = [
         trajectory.q,
@@ -291,7 +299,7 @@ def test_arrays_outlive_their_owners():
 def test_recorded_arrays_cannot_be_overwritten():
     """The backward pass reads the tape: a write into it would be a wrong gradient without a word."""
     model, parameters = ff.load(SCENES / "arm7.xml")
-    trajectory = ff.rollout(model, parameters, model.default_state(), np.zeros((3, model.num_controls)))
+    trajectory = ff.rollout(model, parameters, model.default_state(), np.zeros((3, model.num_controls)), contact=None)
     for array in (trajectory.q, trajectory.v, trajectory.controls):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0.0
@@ -301,7 +309,7 @@ def test_recorded_arrays_cannot_be_overwritten():
 
 def test_partials_of_any_layout_give_the_same_gradient():
     model, parameters = ff.load(SCENES / "arm7.xml")
-    trajectory = ff.rollout(model, parameters, model.default_state(), np.zeros((5, model.num_controls)))
+    trajectory = ff.rollout(model, parameters, model.default_state(), np.zeros((5, model.num_controls)), contact=None)
     partials = np.random.default_rng(1).standard_normal((6, model.num_dofs))
     expected = ff.rollout_vjp(trajectory, dL_dq=partials).q0
     for array in (np.asfortranarray(partials), np.repeat(partials, 2, axis=1)[:, ::2]):
@@ -319,8 +327,8 @@ def test_pickles():
         assert same_bits(getattr(parameters, field), getattr(parameters_again, field)), field
     controls = np.zeros((STEPS, model.num_controls))
     first, second = (
-        ff.rollout(model, parameters, state, controls),
-        ff.rollout(again, parameters_again, state_again, controls),
+        ff.rollout(model, parameters, state, controls, contact=None),
+        ff.rollout(again, parameters_again, state_again, controls, contact=None),
     )
     assert same_bits(first.q, second.q)
 
@@ -331,7 +339,7 @@ def test_pickles():
 def test_unconverged_trajectory_is_refused():
     model, parameters = ff.load(SCENES / "double_pendulum.xml")
     state, _ = model.keyframes["raised"]
-    trajectory = ff.rollout(model, parameters, state, np.zeros((10, 0)), dt=0.1, max_iterations=1)
+    trajectory = ff.rollout(model, parameters, state, np.zeros((10, 0)), dt=0.1, max_iterations=1, contact=None)
     assert not trajectory.converged
     assert trajectory.num_steps == len(trajectory.reports) == 1
     assert trajectory.q.shape == (2, 2)

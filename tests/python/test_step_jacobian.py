@@ -108,7 +108,7 @@ def test_options_are_structs_and_reports_count_the_calls_of_contact():
     )
     assert careful.converged and ff.FilterOptions().keep == 0.1
     with pytest.raises(ValueError, match="options and dt"):
-        ff.rollout(model, parameters, state, controls, dt=0.01, options=options)
+        ff.rollout(model, parameters, state, controls, dt=0.01, options=options, contact=None)
     with pytest.raises(ValueError, match="tolerance -1"):
         ff.StepOptions(tolerance=-1.0)
     with pytest.raises(ValueError, match="keep 2"):

@@ -94,7 +94,7 @@ def test_without_contact_both_fall_and_drive_alike(name):
         peer = translate(model, parameters, dt=dt)
         peer.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
         data = mujoco.MjData(peer.model)
-        ours = ff.rollout(model, parameters, state, controls, dt=dt, tolerance=1e-11)
+        ours = ff.rollout(model, parameters, state, controls, dt=dt, tolerance=1e-11, contact=None)
         peer.set_state(data, state)
         data.ctrl[:] = controls[0][peer.control]
         mujoco.mj_step(peer.model, data)

@@ -22,6 +22,7 @@ DT = 0.01
 REPEATS = 20
 WARM_UP_STEPS, STEPS = 10, 100
 BATCH, BATCH_STEPS, BATCH_REPEATS = 16, 200, 8
+SINGLE_STEPS, SINGLE_REPEATS = 1000, 5
 SPIN_ROUNDS = 2_000_000
 CHAIN_LINKS = (7, 14, 28, 56)
 ASSEMBLY_REPEATS = 400
@@ -35,6 +36,7 @@ def run(progress) -> dict:
     hashes: dict[str, str] = {}
     for name, file, bound in (("ant", ant_file(), 5.0), ("arm", scene_file("arm7.xml"), 3.0)):
         measure_step(name, file, bound, progress, timings, checks, hashes)
+    measure_single_steps(progress, timings, checks)
     measure_threads(progress, timings, checks, hashes)
     measure_assembly(progress, timings, checks, hashes)
     return {"timings": timings, "checks": checks, "hashes": hashes}
@@ -69,7 +71,7 @@ def saved_state(model, parameters, seed: int):
                 q[model.joint_q(joint.name)] = 0.5 * (joint.range.lower + joint.range.upper)
     v = 0.3 * generator.standard_normal(np.shape(start.v))
     controls = model.default_control() + 0.1 * generator.standard_normal((WARM_UP_STEPS + STEPS, model.num_controls))
-    warm_up = ff.rollout(model, parameters, ff.State(q=q, v=v), controls[:WARM_UP_STEPS], dt=DT)
+    warm_up = ff.rollout(model, parameters, ff.State(q=q, v=v), controls[:WARM_UP_STEPS], dt=DT, contact=None)
     return warm_up.state(-1), controls[WARM_UP_STEPS:]
 
 
@@ -98,14 +100,14 @@ def measure_step(name, file, bound, progress, timings, checks, hashes) -> None:
     state, controls = saved_state(model, parameters, seed=1)
     differences = finite_differences(file, state, controls[0])
     partials = np.random.default_rng(2).standard_normal((STEPS + 1, model.num_dofs))
-    trajectory = ff.rollout(model, parameters, state, controls, dt=DT)
+    trajectory = ff.rollout(model, parameters, state, controls, dt=DT, contact=None)
     if not trajectory.converged:
         raise RuntimeError(f"bench step: the {name} did not converge")
     gradient = ff.rollout_vjp(trajectory, dL_dq=partials)
     hashes[name] = result_hash([trajectory.q, trajectory.v, gradient.q0, gradient.v0, gradient.controls])
     iterations = sum(report.iterations for report in trajectory.reports) / STEPS
     peers = {
-        "step": (lambda: ff.rollout(model, parameters, state, controls, dt=DT), STEPS),
+        "step": (lambda: ff.rollout(model, parameters, state, controls, dt=DT, contact=None), STEPS),
         "vjp": (lambda: ff.rollout_vjp(trajectory, dL_dq=partials), STEPS),
         "mjd_transitionFD": (lambda: [differences() for _ in range(10)], 10),
     }
@@ -117,6 +119,33 @@ def measure_step(name, file, bound, progress, timings, checks, hashes) -> None:
         Check(f"{name}: mjd_transitionFD / (step + vjp)", found["mjd_transitionFD"].minimum / ours, ">=", bound, note)
     )
     checks.append(Check(f"{name}: vjp / step", found["vjp"].minimum / found["step"].minimum, "<=", 1.0))
+
+
+def measure_single_steps(progress, timings, checks) -> None:
+    """A thousand steps one by one against one rollout of them: the ant with its contact."""
+    import farfield as ff
+
+    model, parameters = ff.load(ant_file())
+    control = model.default_control()
+    controls = np.tile(control, (SINGLE_STEPS, 1))
+    simulation = ff.Simulation(model, parameters, dt=DT)
+
+    def one_by_one():
+        simulation.reset()
+        for _ in range(SINGLE_STEPS):
+            simulation.step(control)
+
+    def at_once():
+        return ff.rollout(model, parameters, model.default_state(), controls, dt=DT)
+
+    one_by_one()
+    if not np.array_equal(simulation.state.q, at_once().q[-1]):
+        raise RuntimeError("bench step: single steps have other bits than the rollout of them")
+    peers = {"ant, single steps": (one_by_one, SINGLE_STEPS), "ant, rollout": (at_once, SINGLE_STEPS)}
+    found = take_turns(peers, repeats=SINGLE_REPEATS, tick=progress("single steps", SINGLE_REPEATS + 1))
+    timings.update(found)
+    ratio = found["ant, single steps"].minimum / found["ant, rollout"].minimum
+    checks.append(Check("ant with contact: 1000 single steps / rollout", ratio, "<=", 1.05))
 
 
 def measure_threads(progress, timings, checks, hashes) -> None:
@@ -133,7 +162,9 @@ def measure_threads(progress, timings, checks, hashes) -> None:
     partials = [generator.standard_normal((BATCH_STEPS + 1, model.num_dofs)) for _ in range(BATCH)]
 
     def batch(threads: int):
-        trajectories = ff.rollout_batch(model, [parameters], [state] * BATCH, controls, dt=DT, threads=threads)
+        trajectories = ff.rollout_batch(
+            model, [parameters], [state] * BATCH, controls, dt=DT, contact=None, threads=threads
+        )
         return ff.rollout_vjp_batch(trajectories, dL_dq=partials, threads=threads)
 
     one, two = ([gradient.controls for gradient in batch(threads)] for threads in (1, 2))
