@@ -221,7 +221,9 @@ def test_there_is_no_gradient_when_bodies_are_apart():
     objective.peer.model.opt.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
     objective.peer.model.opt.tolerance = 1e-8
     (motion,) = objective.simulate([objective.parameterization.initial()])
-    raw = [objective._transition(before)[0] for before in motion.extra.reshape(-1, motion.extra.shape[-1])]
+    raw = [
+        objective._transition(before)[0] for before in motion.before_steps.reshape(-1, motion.before_steps.shape[-1])
+    ]
     box, rod = objective.peer.qvel[6:], objective.peer.qvel[:6]
     assert any(np.any(by_state[np.ix_(box, rod)] != 0.0) for by_state in raw)
     (here,) = objective.evaluate([objective.parameterization.initial()])
