@@ -3,6 +3,8 @@
 #include "farfield/scene/scene.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <Eigen/Dense>
 
@@ -385,6 +387,25 @@ void bind_other_builders(nb::class_<Scene>& class_, const SceneTables& tables) {
             doc);
     };
     def_pairing("exclude", &Scene::exclude_contacts, "The two bodies (indices or names) never touch.");
+    class_.def(
+        "set_pair_friction",
+        [](Scene& self, nb::handle a, nb::handle b, double friction) {
+            const int first = index_of(self.bodies, a, "Scene.set_pair_friction: a"),
+                      second = index_of(self.bodies, b, "Scene.set_pair_friction: b");
+            self.pair_friction.push_back({self.bodies[size_t(first)].name, self.bodies[size_t(second)].name, friction});
+        },
+        "a"_a, "b"_a, "friction"_a,
+        nb::sig("def set_pair_friction(self, a: int | str, b: int | str, friction: float) -> None"),
+        "Friction of two bodies (indices or names), in place of the larger of their own coefficients. No parameter: it "
+        "has no gradient.");
+    class_.def_prop_ro(
+        "pair_friction",
+        [](const Scene& self) {
+            std::vector<std::tuple<std::string, std::string, double>> out;
+            for (const PairFriction& pair : self.pair_friction) out.emplace_back(pair.a, pair.b, pair.friction);
+            return out;
+        },
+        "(a, b, friction) of bodies whose friction set_pair_friction gave.");
     def_pairing("include", &Scene::include_contacts,
                 "The two bodies (indices or names) may touch whatever other rules say.");
 }

@@ -141,6 +141,7 @@ inline Scene full_scene() {
     scene.ties = {{.joint = "t", .source = "épaule", .ratio = -1.0 / 3.0, .offset = 0.1 / 7.0}};
     scene.exclude_contacts = {{"tied", "ball"}};
     scene.include_contacts = {{"held", "world"}, {"scripted", "Rümpf 胴体"}};
+    scene.pair_friction = {{"held", "world", 1.0 / 7.0}};
     scene.warnings = {"nicht übernommen: \"x\""};
     const auto model = build_model(scene);
     scene.keyframes = {{.name = "home",
@@ -205,6 +206,7 @@ bool same(const TriangleMesh& a, const TriangleMesh& b);
 bool same(const Shape& a, const Shape& b);
 bool same(const Actuator& a, const Actuator& b);
 bool same(const Tie& a, const Tie& b);
+bool same(const PairFriction& a, const PairFriction& b);
 bool same(const Keyframe& a, const Keyframe& b);
 
 template <class T>
@@ -261,12 +263,16 @@ inline bool same(const Keyframe& a, const Keyframe& b) {
     return same(a.name, b.name) && same(a.q, b.q) && same(a.v, b.v) && same(a.control, b.control);
 }
 
+inline bool same(const PairFriction& a, const PairFriction& b) {
+    return same(a.a, b.a) && same(a.b, b.b) && same(a.friction, b.friction);
+}
+
 inline bool same(const Scene& a, const Scene& b) {
     return same(a.name, b.name) && same(a.gravity, b.gravity) && same(a.dt, b.dt) && same(a.bodies, b.bodies) &&
            same(a.meshes, b.meshes) && same(a.shapes, b.shapes) && same(a.actuators, b.actuators) &&
            same(a.ties, b.ties) && same(a.exclude_contacts, b.exclude_contacts) &&
-           same(a.include_contacts, b.include_contacts) && same(a.keyframes, b.keyframes) &&
-           same(a.warnings, b.warnings);
+           same(a.include_contacts, b.include_contacts) && same(a.pair_friction, b.pair_friction) &&
+           same(a.keyframes, b.keyframes) && same(a.warnings, b.warnings);
 }
 
 inline bool same(const Parameters& a, const Parameters& b) {

@@ -190,6 +190,12 @@ TEST_CASE("bad input: names, trees and indices") {
         {"exclude_contacts", "unknown body 'ghost'", "expected"});
     refused(
         [](Scene& s) {
+            s.pair_friction = {{"ghost", "base", 0.5}};
+        },
+        {"pair_friction", "unknown body 'ghost'", "expected"});
+    refused([](Scene& s) { s.pair_friction = {{"base", "world", -0.5}}; }, {"pair_friction", "-0.5", "expected >= 0"});
+    refused(
+        [](Scene& s) {
             s.include_contacts = {{"ghost", "base"}};
         },
         {"include_contacts", "unknown body 'ghost'", "expected"});

@@ -160,7 +160,28 @@ def test_contact_filters_and_motion(tmp_path):
     assert [body.motion.name for body in scene.bodies] == ["Fixed", "Kinematic", "Fixed", "Dynamic"]
     assert scene.exclude_contacts == (("m", "d"),)
     assert scene.include_contacts == (("f", "d"),)
+    assert scene.pair_friction == [("f", "d", 2.0)]
     assert any("pair 'meet'" in text for text in warnings)
+
+
+@pytest.mark.parametrize("contact", ["longrange", "polyhedral", "ipc"])
+def test_the_friction_of_a_pair_is_its_own(tmp_path, contact):
+    """A box thrown along the ground stops by the pair's coefficient, as in MuJoCo, whatever those of its bodies are."""
+    world = """<geom name="ground" type="plane" size="0 0 1" friction="0.9"/>
+      <body name="box" pos="0 0 0.06"><freejoint/><geom name="side" type="box" size=".1 .1 .05" friction="0.7"/></body>"""
+    rest = '<contact><pair geom1="ground" geom2="side" friction="0.2"/></contact>'
+    model, parameters = ff.load(write(tmp_path, world=world, rest=rest))
+    state = model.default_state()
+    state = ff.State(q=state.q, v=[1.0, *state.v[1:]])
+    motion = ff.rollout(model, parameters, state, np.zeros((30, 0)), dt=0.01, contact=contact)
+    assert motion.converged
+    slowing = (motion.v[10, 0] - motion.v[30, 0]) / 0.2
+    assert slowing == pytest.approx(0.2 * 9.81, rel=0.02)
+    partials = np.ones((31, model.num_dofs))
+    assert not np.any(ff.rollout_vjp(motion, dL_dq=partials).parameters.friction)
+    parameters.friction[1] = 0.3
+    with pytest.raises(ValueError, match="which no contact pair asks for"):
+        ff.rollout(model, parameters, state, np.zeros((1, 0)), contact=contact)
 
 
 @pytest.mark.parametrize("stated, dt", [("", None), ('timestep="0.002"', 0.002), ('timestep="0.04"', 0.04)])

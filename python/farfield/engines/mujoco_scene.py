@@ -198,19 +198,20 @@ def _add_pairs(spec: Any, model: ff.Model) -> None:
             shapes.setdefault(scene.bodies[shape.body].name, []).append(index)
     names = list(shapes)
     included = {frozenset(pair) for pair in scene.include_contacts}
+    stated = {frozenset((a, b)): friction for a, b, friction in scene.pair_friction}
     for k, a in enumerate(names):
         for b in names[k + 1 :]:
             if frozenset((a, b)) not in meeting:
                 spec.add_exclude(bodyname1=a, bodyname2=b)
-            elif frozenset((a, b)) in included:
-                _include(spec, shapes[a], shapes[b])
+            elif frozenset((a, b)) in included | stated.keys():
+                _include(spec, shapes[a], shapes[b], stated.get(frozenset((a, b))))
 
 
-def _include(spec: Any, first: list[int], second: list[int]) -> None:
+def _include(spec: Any, first: list[int], second: list[int], friction: float | None) -> None:
     for a in first:
         for b in second:
             one, other = spec.geom(f"shape{a}"), spec.geom(f"shape{b}")
-            sliding = max(one.friction[0], other.friction[0])
+            sliding = max(one.friction[0], other.friction[0]) if friction is None else friction
             pair = spec.add_pair(name=f"pair {a} {b}", geomname1=one.name, geomname2=other.name, condim=3)
             pair.friction = [sliding, sliding, *PAIR_FRICTION]
 

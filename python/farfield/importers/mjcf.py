@@ -193,9 +193,11 @@ def _add_contact_pairs(scene, model: Compiled, names: dict[str, list[str]], repo
     bodies = model["geom_bodyid"]
     for pair, (a, b) in enumerate(zip(model["pair_geom1"], model["pair_geom2"], strict=True)):
         scene.include(int(bodies[a]), int(bodies[b]))
+        scene.set_pair_friction(int(bodies[a]), int(bodies[b]), float(model["pair_friction"][pair][0]))
         report.warn(
             f"pair '{names['pair'][pair]}': its bodies '{names['body'][bodies[a]]}' and '{names['body'][bodies[b]]}' "
-            "may touch with all their shapes; the pair's own friction, dimension, margin and solver are not used",
+            "may touch with all their shapes; the pair's sliding friction holds for all of them; its dimension, other friction, margin and solver are "
+            "not used",
             kind="approximated",
         )
 

@@ -40,8 +40,8 @@ TREATMENT = [
     ("mesh_normal* mesh_texcoord* mesh_facenormal mesh_facetexcoord", "drawn"),
     ("mesh_bvh* mesh_extrema mesh_graph mesh_graphadr mesh_oct* mesh_pathadr mesh_poly*", "derived"),
     ("hfield_adr hfield_ncol hfield_nrow hfield_size hfield_data", "used"), ("hfield_pathadr", "derived"),
-    ("pair_geom1 pair_geom2", "used"),
-    ("pair_dim pair_friction pair_gap pair_margin pair_solimp pair_solref pair_solreffriction pair_adhesion", "warned"),
+    ("pair_geom1 pair_geom2 pair_friction", "used"),
+    ("pair_dim pair_gap pair_margin pair_solimp pair_solref pair_solreffriction pair_adhesion", "warned"),
     ("pair_signature", "derived"), ("exclude_signature", "used"),
     ("eq_type eq_obj1id eq_obj2id eq_objtype eq_data eq_active0", "used"), ("eq_solref eq_solimp", "warned"),
     ("actuator_trntype actuator_trnid actuator_gaintype actuator_gainprm actuator_biastype actuator_biasprm "

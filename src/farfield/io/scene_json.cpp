@@ -158,9 +158,16 @@ void fields(Archive& archive, As<Archive, NamePair>& pair) {
 }
 
 template <class Archive>
+void fields(Archive& archive, As<Archive, PairFriction>& pair) {
+    archive("a", pair.a);
+    archive("b", pair.b);
+    archive("friction", pair.friction);
+}
+
+template <class Archive>
 void fields(Archive& archive, As<Archive, Scene>& scene) {
-    auto& [name, gravity, dt, bodies, meshes, shapes, actuators, ties, exclude_contacts, include_contacts, keyframes,
-           warnings] = scene;
+    auto& [name, gravity, dt, bodies, meshes, shapes, actuators, ties, exclude_contacts, include_contacts,
+           pair_friction, keyframes, warnings] = scene;
     archive("name", name);
     archive("gravity", gravity);
     archive.if_given("dt", dt);
@@ -171,6 +178,7 @@ void fields(Archive& archive, As<Archive, Scene>& scene) {
     archive("ties", ties);
     archive("exclude_contacts", exclude_contacts);
     archive("include_contacts", include_contacts);
+    archive("pair_friction", pair_friction);
     archive("keyframes", keyframes);
     archive("warnings", warnings);
 }

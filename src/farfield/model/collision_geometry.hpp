@@ -2,6 +2,7 @@
 #pragma once
 /// @file  What contact models see of a scene: surfaces in body frames, and which bodies may meet.
 #include <Eigen/Dense>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct CollisionBody {
 /// Bodies a < b that may meet.
 struct ContactPair {
     int a = 0, b = 0;
+    std::optional<double> friction{};  ///< of this pair alone; none: the larger of its bodies'
 };
 
 struct CollisionGeometry {

@@ -74,6 +74,13 @@ std::optional<Eigen::Vector3d> reference_overlap(const CollisionBody& a, const P
     return below(b, pose_b, a, pose_a);
 }
 
+std::optional<double> friction_of(const Scene& scene, const std::string& a, const std::string& b) {
+    for (const PairFriction& pair : scene.pair_friction) {
+        if ((pair.a == a && pair.b == b) || (pair.a == b && pair.b == a)) return pair.friction;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 bool placed_together(const Model& model, int a, int b) { return body_at(model, a).root == body_at(model, b).root; }
@@ -116,7 +123,7 @@ ContactPairs find_contact_pairs(const Model& model) {
             warn("overlap in the reference pose near (", x->transpose(),
                  "): a rollout with contact cannot start there; exclude the pair if they belong together");
         }
-        result.pairs.push_back({ia, ib});
+        result.pairs.push_back({ia, ib, friction_of(scene, bodies[a].name, bodies[b].name)});
     };
     for (std::size_t a = 0; a < bodies.size(); ++a) {
         for (std::size_t b = a + 1; b < bodies.size(); ++b) consider(a, b);

@@ -544,6 +544,12 @@ void ModelBuilder::add_contact_pairs() {
         (void)body_index(a, "exclude_contacts");
         (void)body_index(b, "exclude_contacts");
     }
+    for (const auto& [a, b, friction] : scene_.pair_friction) {
+        (void)body_index(a, "pair_friction");
+        (void)body_index(b, "pair_friction");
+        if (!(friction >= 0.0) || !std::isfinite(friction))
+            fail("pair_friction of '", a, "' and '", b, "': ", friction, ", expected >= 0");
+    }
     for (const auto& [a, b] : scene_.include_contacts) {
         (void)body_index(a, "include_contacts");
         (void)body_index(b, "include_contacts");

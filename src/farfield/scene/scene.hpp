@@ -108,6 +108,12 @@ struct Keyframe {
 /// Of a scene that states none [s].
 inline constexpr double kDefaultTimeStep = 0.01;
 
+/// Friction of two bodies, by name, in place of the larger of their own coefficients.
+struct PairFriction {
+    std::string a, b;
+    double friction = 0.5;
+};
+
 struct Scene {
     std::string name = "scene";
     Eigen::Vector3d gravity{0.0, 0.0, -9.81};
@@ -118,6 +124,7 @@ struct Scene {
     std::vector<Actuator> actuators;
     std::vector<Tie> ties;
     std::vector<std::pair<std::string, std::string>> exclude_contacts, include_contacts;  ///< body names
+    std::vector<PairFriction> pair_friction;
     std::vector<Keyframe> keyframes;
     std::vector<std::string> warnings;  ///< what an importer could not carry over; shown by the model
 };

@@ -39,11 +39,11 @@ PairwisePotential::PairwisePotential(Build build)
         has_surface_.push_back(body.mesh.triangles.rows() > 0);
         half_spaces_.push_back(body.half_spaces);
     }
-    in_pair_.resize(names_.size(), false);
+    uses_friction_.resize(names_.size(), false);
     for (const ContactPair& pair : pairs_) {
         if (pair.a < 0 || pair.a >= pair.b || pair.b >= count)
             fail(model_name_, ": pair (", pair.a, ", ", pair.b, "), expected 0 <= a < b < ", count);
-        in_pair_[at(pair.a)] = in_pair_[at(pair.b)] = true;
+        if (!pair.friction) uses_friction_[at(pair.a)] = uses_friction_[at(pair.b)] = true;
     }
     if (build.defaults) {
         default_friction_ = build.defaults->friction;
@@ -90,11 +90,11 @@ void PairwisePotential::check(const Parameters& parameters) const {
         fail(model_name_, ": contact_stiffness ", parameters.contact_stiffness, ", expected > 0");
     if (!default_vertices_) return;
     for (Eigen::Index body = 0; body < count; ++body) {
-        if (in_pair_[static_cast<std::size_t>(body)] || parameters.friction[body] == (*default_friction_)[body])
+        if (uses_friction_[static_cast<std::size_t>(body)] || parameters.friction[body] == (*default_friction_)[body])
             continue;
         fail(model_name_, ": friction[", body, "] = ", parameters.friction[body], " of body '",
-             names_[static_cast<std::size_t>(body)], "', which is in no contact pair; expected the model's own value, ",
-             (*default_friction_)[body]);
+             names_[static_cast<std::size_t>(body)],
+             "', which no contact pair asks for; expected the model's own value, ", (*default_friction_)[body]);
     }
     if (reads_vertices_) {
         if (parameters.hull_vertices.rows() != default_vertices_->rows()) {
@@ -156,7 +156,9 @@ void PairwiseMemory::begin(const Poses& start, double step_length, const Paramet
     for (std::size_t k = 0; k < weights.size(); ++k) {
         const ContactPair& pair = model_.pairs_[k];
         weights[k] = stiffness_ * model_.weights_[k];
-        coefficients[k] = mode == StepMode::Frictionless ? 0.0 : std::max(friction_[pair.a], friction_[pair.b]);
+        coefficients[k] = mode == StepMode::Frictionless
+                              ? 0.0
+                              : pair.friction.value_or(std::max(friction_[pair.a], friction_[pair.b]));
     }
     model_.take_vertices(parameters, *this);
     if (mode == StepMode::Frictionless) return;
@@ -254,9 +256,11 @@ void PairwiseMemory::vjp(std::span<const Twists> directions, std::span<ContactGr
             const double coefficient = coefficients[at(index)];
             gradient.previous_wrench[at(pair.a)] += coefficient * back.start.a;
             gradient.previous_wrench[at(pair.b)] += coefficient * back.start.b;
-            const double difference = friction_[pair.a] - friction_[pair.b];
-            if (difference >= 0.0) gradient.friction[pair.a] += difference > 0.0 ? back.phi : 0.5 * back.phi;
-            if (difference <= 0.0) gradient.friction[pair.b] += difference < 0.0 ? back.phi : 0.5 * back.phi;
+            if (!pair.friction) {
+                const double difference = friction_[pair.a] - friction_[pair.b];
+                if (difference >= 0.0) gradient.friction[pair.a] += difference > 0.0 ? back.phi : 0.5 * back.phi;
+                if (difference <= 0.0) gradient.friction[pair.b] += difference < 0.0 ? back.phi : 0.5 * back.phi;
+            }
             const Vector12d& wrench =
                 results_[at(index)].gradient;  // the whole energy is proportional to the stiffness
             gradient.contact_stiffness +=

@@ -4,7 +4,7 @@
 ///        threads, sums in the order of pairs, and the adjoints by parameters and previous poses.
 ///
 /// Energy:    E = sum over pairs of  weight_p (P_p + coefficient_p D_p)
-///            weight_p = contact_stiffness * pair_weights()[p] [J],   coefficient_p = max(friction[a], friction[b])
+///            weight_p = contact_stiffness * pair_weights()[p] [J],   coefficient_p = max(friction[a], friction[b]) or the pair's
 /// with P the potential of a pair and D its lagged friction; a model supplies both, pair by pair. Everything is of the parameters given
 /// to begin_step. Both bodies share the gradient by friction where their coefficients are equal.
 #include <memory>
@@ -151,7 +151,7 @@ class PairwisePotential : public ContactPotential {
     std::vector<std::vector<HalfSpace>> half_spaces_;
     std::vector<ContactPair> pairs_;
     std::vector<double> weights_;
-    std::vector<bool> in_pair_;  ///< per body: in any pair
+    std::vector<bool> uses_friction_;  ///< per body: its friction is asked for
     double length_ = 1.0;
     std::vector<std::vector<HalfSpaceSide>> sides_;
     bool reads_vertices_ = false;
