@@ -172,7 +172,7 @@ def test_the_friction_of_a_pair_is_its_own(tmp_path, contact):
     rest = '<contact><pair geom1="ground" geom2="side" friction="0.2"/></contact>'
     model, parameters = ff.load(write(tmp_path, world=world, rest=rest))
     state = model.default_state()
-    state = ff.State(q=state.q, v=[1.0, *state.v[1:]])
+    state = ff.State(q=state.q, v=np.array([1.0, *state.v[1:]]))
     motion = ff.rollout(model, parameters, state, np.zeros((30, 0)), dt=0.01, contact=contact)
     assert motion.converged
     slowing = (motion.v[10, 0] - motion.v[30, 0]) / 0.2

@@ -609,6 +609,15 @@ class Scene:
     def exclude(self, a: int | str, b: int | str) -> None:
         """The two bodies (indices or names) never touch."""
 
+    def set_pair_friction(self, a: int | str, b: int | str, friction: float) -> None:
+        """
+        Friction of two bodies (indices or names), in place of the larger of their own coefficients. No parameter: it has no gradient.
+        """
+
+    @property
+    def pair_friction(self) -> list[tuple[str, str, float]]:
+        """(a, b, friction) of bodies whose friction set_pair_friction gave."""
+
     def include(self, a: int | str, b: int | str) -> None:
         """The two bodies (indices or names) may touch whatever other rules say."""
 
