@@ -282,6 +282,7 @@ FARFIELD_SPELLING(TriangleMesh, "TriangleMesh", "TriangleMesh");
 FARFIELD_SPELLING(Shape, "Shape", "Shape");
 FARFIELD_SPELLING(Actuator, "Actuator", "Actuator");
 FARFIELD_SPELLING(Tie, "Tie", "Tie");
+FARFIELD_SPELLING(PairFriction, "PairFriction", "PairFriction");
 FARFIELD_SPELLING(Keyframe, "Keyframe", "Keyframe");
 FARFIELD_SPELLING(NamePair, "tuple[str, str]", "tuple[str, str]");
 #undef FARFIELD_SPELLING

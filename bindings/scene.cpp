@@ -3,8 +3,6 @@
 #include "farfield/scene/scene.hpp"
 
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <Eigen/Dense>
 
@@ -192,6 +190,15 @@ Table<Tie> bind_tie(nb::module_& m) {
                              field("source", &Tie::source, "Name of the joint that leads."),
                              field("ratio", &Tie::ratio, "d q(joint) / d q(source)."),
                              field("offset", &Tie::offset, "q(joint) when q(source) = 0 [rad or m].")});
+}
+
+Table<PairFriction> bind_pair_friction(nb::module_& m) {
+    nb::class_<PairFriction> class_(m, "PairFriction",
+                                    "Friction of two bodies, in place of the larger of their own coefficients.");
+    return bind_fields<PairFriction>(
+        class_, "PairFriction",
+        {field("a", &PairFriction::a, "Name of a body."), field("b", &PairFriction::b, "Name of another body."),
+         field("friction", &PairFriction::friction, "Coefficient, >= 0.")});
 }
 
 Table<Keyframe> bind_keyframe(nb::module_& m) {
@@ -398,14 +405,6 @@ void bind_other_builders(nb::class_<Scene>& class_, const SceneTables& tables) {
         nb::sig("def set_pair_friction(self, a: int | str, b: int | str, friction: float) -> None"),
         "Friction of two bodies (indices or names), in place of the larger of their own coefficients. No parameter: it "
         "has no gradient.");
-    class_.def_prop_ro(
-        "pair_friction",
-        [](const Scene& self) {
-            std::vector<std::tuple<std::string, std::string, double>> out;
-            for (const PairFriction& pair : self.pair_friction) out.emplace_back(pair.a, pair.b, pair.friction);
-            return out;
-        },
-        "(a, b, friction) of bodies whose friction set_pair_friction gave.");
     def_pairing("include", &Scene::include_contacts,
                 "The two bodies (indices or names) may touch whatever other rules say.");
 }
@@ -466,6 +465,7 @@ void bind_scene(nb::module_& m) {
     tables.actuator = bind_actuator(m);
     tables.tie = bind_tie(m);
     tables.keyframe = bind_keyframe(m);
+    static_cast<void>(bind_pair_friction(m));
     nb::class_<Scene> class_(
         m, "Scene",
         "The plain description of a world. SI units; quaternions are (w, x, y, z); body 0 is the world.\n\n"
@@ -482,6 +482,7 @@ void bind_scene(nb::module_& m) {
          field("ties", &Scene::ties, "Linear ties between joints."),
          field("exclude_contacts", &Scene::exclude_contacts, "Pairs of body names that never touch."),
          field("include_contacts", &Scene::include_contacts, "Pairs of body names that may touch."),
+         field("pair_friction", &Scene::pair_friction, "Pairs of bodies with a friction of their own."),
          field("keyframes", &Scene::keyframes, "Named states."),
          field("warnings", &Scene::warnings, "What an importer could not carry over.")});
     bind_setters(class_, table);

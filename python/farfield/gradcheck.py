@@ -236,7 +236,7 @@ def field_direction(e: Experiment, name: str, scale: float, random: np.random.Ge
         return proportion * np.where(value == 0.0, at_zero, value)
     if name == "friction":
         # In one proportion: where the coefficients of a pair are equal, only their common change has one slope.
-        stated = {frozenset(pair[:2]) for pair in scene.pair_friction}
+        stated = {frozenset((pair.a, pair.b)) for pair in scene.pair_friction}
         meeting = {body for pair in e.model.contact_pairs if frozenset(pair) not in stated for body in pair}
         proportion, value = 1.0, value * [body in meeting for body in e.model.body_names]
     return proportion * value if np.any(value) else "zero everywhere, and it may not be negative"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import subprocess
 import sys
@@ -160,7 +161,8 @@ def test_contact_filters_and_motion(tmp_path):
     assert [body.motion.name for body in scene.bodies] == ["Fixed", "Kinematic", "Fixed", "Dynamic"]
     assert scene.exclude_contacts == (("m", "d"),)
     assert scene.include_contacts == (("f", "d"),)
-    assert scene.pair_friction == [("f", "d", 2.0)]
+    (stated,) = pickle.loads(pickle.dumps(scene)).pair_friction
+    assert (stated.a, stated.b, stated.friction) == ("f", "d", 2.0)
     assert any("pair 'meet'" in text for text in warnings)
 
 

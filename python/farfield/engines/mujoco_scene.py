@@ -198,7 +198,7 @@ def _add_pairs(spec: Any, model: ff.Model) -> None:
             shapes.setdefault(scene.bodies[shape.body].name, []).append(index)
     names = list(shapes)
     included = {frozenset(pair) for pair in scene.include_contacts}
-    stated = {frozenset((a, b)): friction for a, b, friction in scene.pair_friction}
+    stated = {frozenset((pair.a, pair.b)): pair.friction for pair in scene.pair_friction}
     for k, a in enumerate(names):
         for b in names[k + 1 :]:
             if frozenset((a, b)) not in meeting:

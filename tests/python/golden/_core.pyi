@@ -477,6 +477,34 @@ class Keyframe:
 
     def __setstate__(self, arg: dict, /) -> None: ...
 
+class PairFriction:
+    """
+    Friction of two bodies, in place of the larger of their own coefficients.
+    """
+
+    def __init__(self, *, a: str = '', b: str = '', friction: float = 0.5) -> None: ...
+
+    def replace(self, *, a: str = '', b: str = '', friction: float = 0.5) -> PairFriction:
+        """A copy with the given fields changed."""
+
+    @property
+    def a(self) -> str:
+        """Name of a body."""
+
+    @property
+    def b(self) -> str:
+        """Name of another body."""
+
+    @property
+    def friction(self) -> float:
+        """Coefficient, >= 0."""
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
 class Scene:
     """
     The plain description of a world. SI units; quaternions are (w, x, y, z); body 0 is the world.
@@ -484,9 +512,9 @@ class Scene:
     Its lists are read as tuples of copies; change them by add_..., replace_..., or by assigning a whole new list.
     """
 
-    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
+    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
 
-    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
+    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
         """A copy with the given fields changed."""
 
     @property
@@ -562,6 +590,13 @@ class Scene:
     def include_contacts(self, value: Sequence[tuple[str, str]]) -> None: ...
 
     @property
+    def pair_friction(self) -> tuple[PairFriction, ...]:
+        """Pairs of bodies with a friction of their own."""
+
+    @pair_friction.setter
+    def pair_friction(self, value: Sequence[PairFriction]) -> None: ...
+
+    @property
     def keyframes(self) -> tuple[Keyframe, ...]:
         """Named states."""
 
@@ -613,10 +648,6 @@ class Scene:
         """
         Friction of two bodies (indices or names), in place of the larger of their own coefficients. No parameter: it has no gradient.
         """
-
-    @property
-    def pair_friction(self) -> list[tuple[str, str, float]]:
-        """(a, b, friction) of bodies whose friction set_pair_friction gave."""
 
     def include(self, a: int | str, b: int | str) -> None:
         """The two bodies (indices or names) may touch whatever other rules say."""
