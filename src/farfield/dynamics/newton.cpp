@@ -71,6 +71,7 @@ void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x
             problem.keeps_factor() && direction.residual <= kFast * last_residual && last_residual < kNone;
         last_residual = direction.residual;
         const bool passed = direction.arrived && (direction.residual <= tolerance || at_rounding);
+        problem.accept();
         const FreeWay way = problem.free_way(x.step, report);
         if (!line_search(problem, direction, way, passed || !direction.arrived, keep, first_fits, x)) {
             report.status = StepStatus::LineSearchFailed;
