@@ -19,7 +19,7 @@ class Wall : public NewtonProblem {
     double stiffness = 1.0, weight = 1e-3, noise = 0.0;
     double allowed = 1e-10;
     bool certifies = true;
-    int energies = 0, linearizations = 0;
+    int energies = 0, linearizations = 0, accepted = 0;
 
     double energy(const VectorXd& q) override {
         ++energies;
@@ -27,9 +27,15 @@ class Wall : public NewtonProblem {
     }
     double linearize(const VectorXd& q) override {
         ++linearizations;
+        linearized_ = q;
         return value(q);
     }
+    void accept() override {
+        ++accepted;
+        CHECK(linearized_ == steps_from_);
+    }
     NewtonDirection direction(const VectorXd& q, VectorXd& step, StepReport& report) override {
+        steps_from_ = q;
         if (!std::isfinite(value(q))) return {.failure = StepStatus::Intersecting};
         const double room = 1.0 - q[0];
         const Vector2d g(stiffness * (q[0] - 3.0) + weight / room, q[1]);
@@ -55,6 +61,7 @@ class Wall : public NewtonProblem {
         if (!(q[0] < 1.0)) return std::numeric_limits<double>::infinity();
         return 0.5 * stiffness * (q[0] - 3.0) * (q[0] - 3.0) + 0.5 * q[1] * q[1] - weight * std::log(1.0 - q[0]);
     }
+    VectorXd linearized_, steps_from_;
     mutable double room_ = 1.0;  // of the point moved to last, where the way starts
 };
 
@@ -70,6 +77,7 @@ TEST_CASE("newton: finds a minimum beside a wall, with and without certificates"
         CHECK(report.residual <= 1e-10);
         CHECK(std::abs(x.q[0] - wall.minimum()) < 1e-12);
         CHECK(std::abs(x.q[1]) < 1e-12);
+        CHECK(wall.accepted == report.iterations);
         if (certifies) CHECK(wall.linearizations <= report.iterations + 1);
     }
 }

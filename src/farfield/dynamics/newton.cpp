@@ -80,6 +80,7 @@ void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x
         const double allowed = kept ? kAllowedKept * last_excess / direction.excess : 1.0;
         last_excess = direction.excess;
         const bool passed = direction.arrived && (direction.excess <= std::min(allowed, 1.0) || stalled);
+        problem.accept();
         const FreeWay way = problem.free_way(x.step, direction, report);
         if (!line_search(problem, direction, way, passed || blind || !direction.arrived, keep, first_fits, evaluations,
                          x)) {

@@ -42,6 +42,8 @@ class NewtonProblem {
     /// The same with the gradient alone, when the problem has a use for it: direction() then takes the factor of the last linearize().
     [[nodiscard]] virtual bool keeps_factor() const { return false; }
     virtual double differentiate(const Eigen::VectorXd& q) { return linearize(q); }
+    /// The method goes on from where linearize() or differentiate() was last called.
+    virtual void accept() {}
     /// A descent direction at q, where the last linearize() or differentiate() was.
     [[nodiscard]] virtual NewtonDirection direction(const Eigen::VectorXd& q, Eigen::VectorXd& step,
                                                     StepReport& report) = 0;

@@ -127,6 +127,10 @@ double StepProblem::linearize(const VectorXd& q) {
     return at_.value;
 }
 
+void StepProblem::accept() {
+    if (contact_) contact_->accept();
+}
+
 void StepProblem::project_contact() {
     if (!contact_) return;
     project_blocks(at_.contact);

@@ -31,6 +31,7 @@ class StepProblem final : public NewtonProblem {
     /// Contact bends the potential too much, and its Hessian comes with its gradient.
     [[nodiscard]] bool keeps_factor() const override { return !contact_; }
     double differentiate(const Eigen::VectorXd& q) override;
+    void accept() override;
     /// Exact Hessian first, then contact projected per body pair, then |eigenvalues|.
     [[nodiscard]] NewtonDirection direction(const Eigen::VectorXd& q, Eigen::VectorXd& step,
                                             StepReport& report) override;
