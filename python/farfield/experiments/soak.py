@@ -96,10 +96,12 @@ def roll(plan: Plan, seed: int) -> tuple[dict, Heap, ff.Trajectory]:
         "intersection": crossing,
         "iterations": [report.iterations for report in reports],
         "evaluations": [report.contact_evaluations for report in reports],
+        "linearizations": [report.contact_linearizations for report in reports],
         "pieces": [getattr(report, "pieces", 1) for report in reports],
         "detours": sum(report.detour for report in reports),
         "min_gap": motion.min_gap,
         "cpu_seconds": cpu,
+        "final": states[-1].q.tolist(),
     }
     return row, made, motion
 
