@@ -157,6 +157,8 @@ void Ipc::pair_linearize(int index, PairwiseMemory& step, PairResult& result, Pa
         add(seen, sum, p.world_a->rotation, p.origin_a, p.origin_b, true);
     }
     if (!result.finite) return;
+    block.normal_gradient = result.gradient;
+    block.normal_hessian = block.hessian;
     if (coefficient != 0.0 && !cache.friction.empty()) {
         const Slip moved = slip(index, memory);
         FrictionSum sum;

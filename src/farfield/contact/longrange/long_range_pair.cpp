@@ -126,7 +126,7 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
     const auto add_potential = [&](bool same_order, const RelativeSum& sum, const Vector3d& s_a, const Vector3d& s_b,
                                    double gap) {
         const PairDerivatives d = to_body_charts(sum, s_a, s_b);
-        add_in_pair_order(same_order, weight, d.gradient, d.hessian, result.gradient, block.hessian);
+        add_in_pair_order(same_order, weight, d.gradient, d.hessian, block.normal_gradient, block.normal_hessian);
         energy += sum.value;
         block.gap = std::min(block.gap, gap);
     };
@@ -174,9 +174,13 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
         unit.segment<3>(0) /= length();
         unit.segment<3>(6) /= length();
         result.gradient = result.gradient.cwiseProduct(unit).eval();
+        block.normal_gradient = block.normal_gradient.cwiseProduct(unit).eval();
         block.hessian = unit.asDiagonal() * block.hessian * unit.asDiagonal();
+        block.normal_hessian = unit.asDiagonal() * block.normal_hessian * unit.asDiagonal();
         block.gap *= length();
     }
+    result.gradient += block.normal_gradient;
+    block.hessian += block.normal_hessian;
     result.friction = weight * coefficient * friction;
     result.energy = weight * energy + result.friction;
 }

@@ -200,6 +200,8 @@ void PairwiseMemory::linearize(const Poses& now, ContactLinearization& out) {
         block.a = model_.pair(pair).a;
         block.b = model_.pair(pair).b;
         block.hessian.setZero();
+        block.normal_hessian.setZero();
+        block.normal_gradient.setZero();
         block.gap = kInfinity;
         results_[at(pair)] = {};
         model_.pair_linearize(pair, *this, results_[at(pair)], block);

@@ -189,6 +189,8 @@ void Polyhedral::pair_linearize(int index, PairwiseMemory& step, PairResult& res
     if (!result.finite) return;
     const double size = p.pose_a->position.norm() + p.pose_b->position.norm() + 1.0;
     block.gap = std::min(cache.box_gap, std::max(0.0, length() * (gap - kGapRounding * size)));
+    block.normal_gradient = result.gradient;
+    block.normal_hessian = block.hessian;
     const double coefficient = memory.coefficients[at(index)];
     if (coefficient == 0.0 || cache.lagged.empty()) return;
     const PairView start = view(index, memory.previous);
