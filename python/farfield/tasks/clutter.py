@@ -59,7 +59,7 @@ class Clutter(Task):
     plan_radius: float = option(
         0.32, "the loss of an object is zero within this distance of its region's centre [m]", above=0
     )
-    tolerance: float = option(1e-5, "where Newton's method stops while planning [N, N m]", above=0)
+    tolerance: float = option(1e-7, "where Newton's method stops while planning, relative", above=0)
     when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
     weight: float = option(3e-8, "contact weight [J]", above=0)
     friction: float = option(0.3, "Coulomb coefficient of the ground", least=0)
@@ -173,7 +173,6 @@ class Clutter(Task):
             },
             dt=self.dt,
             tolerance=self.tolerance,
-            max_iterations=400,  # ten cubes that jostle may need 250
             contact_options=self._contact_options(triangles),
             sample=random_motion,
             markers=markers,

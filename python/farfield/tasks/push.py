@@ -98,7 +98,6 @@ class Push(Task):
             report=lambda trajectory: {"distance": judge.distances(trajectory)[-1, 0]},
             dt=self.dt,
             # hits in contact as stiff as that take up to 400 Newton iterations; with 100 no window that hits converged
-            max_iterations=100 if self.weight >= 1e-8 else 400,
             contact_options=self._contact_options(),
             sample=lambda generator: self._random_motion(generator, base),
             markers=[

@@ -73,8 +73,13 @@ class ContactStep {
     /// +infinity when any two bodies touch or cross.
     [[nodiscard]] virtual double energy(const Poses& poses) = 0;
 
-    /// Exact derivatives. Reuses the storage of `out`. Energy is +infinity (and the rest unspecified) when bodies touch.
+    /// Derivatives, exact but for the Hessian of friction after accept(). Reuses the storage of `out`. Energy is +infinity (and the rest
+    /// unspecified) when bodies touch.
     virtual void linearize(const Poses& poses, ContactLinearization& out) = 0;
+
+    /// Newton's method goes on from the poses last linearised. From here on the Hessian of friction is a positive one that leads it to the
+    /// minimum sooner and ends as the exact one there (plane_friction/slip_dual.hpp). Going backward every linearisation is exact.
+    virtual void accept() = 0;
 
     /// At the poses last linearised, for any number of directions, one result each.
     virtual void vjp(std::span<const Twists> directions, std::span<ContactGradient> out) = 0;

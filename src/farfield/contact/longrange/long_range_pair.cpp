@@ -144,10 +144,11 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
         sum_derivatives(side.frame, form_, work, sum);
         add_potential(sides[k].surface_first, sum, side.frame.origin_mesh, side.frame.origin_plane, work.gap);
         if (coefficient == 0.0) continue;
-        const LaggedHalfSpace& lagged = cache.half_space_friction[k];
+        LaggedHalfSpace& lagged = cache.half_space_friction[k];
         const Motions motions = half_space_motions(side, lagged, memory);
         FrictionSum friction_sum;
-        add_fixed_friction(lagged.plane(), motions.a, motions.b, slip_model(memory.dt, true), friction_sum);
+        add_fixed_friction(lagged.plane(), motions.a, motions.b, slip_model(memory.dt, true), friction_sum,
+                           {lagged.duals, memory.multiplier});
         add_friction(sides[k].surface_first, friction_sum);
     }
     if (pair.meshes()) {
@@ -164,7 +165,7 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
             FrictionSum friction_sum;
             friction_sum.energy =
                 solve_planes(cache.mesh_friction.planes, motions.a, motions.b, slip, kPlaneDerivatives);
-            add_planes(cache.mesh_friction.planes, motions.a, motions.b, slip, friction_sum);
+            add_planes(cache.mesh_friction.planes, motions.a, motions.b, slip, friction_sum, memory.multiplier);
             add_friction(true, friction_sum);
         }
     }
