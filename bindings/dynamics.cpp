@@ -294,7 +294,7 @@ void bind_dynamics(nb::module_& m) {
         "Simulates len(controls) steps of dt [s] (default: model.default_dt) from `state`; controls has shape (steps, "
         "num_controls).\n\n"
         "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton "
-        "stop [N, N m].\n"
+        "stop, relative (see StepOptions).\n"
         "script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when "
         "absent.\n"
         "contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', "

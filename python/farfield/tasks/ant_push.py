@@ -54,7 +54,7 @@ class AntPush(Task):
     blend: float = option(0.5, "blending margin of the long-range model", above=0)
     range: float = option(0.0, "where contact begins in models of finite range [m]; 0: the model's default", least=0)
     stiffness: float = option(30.0, "of the drives [N m/rad]", above=0)
-    tolerance: float = option(1e-6, "where Newton's method stops while optimising [N, N m]", above=0)
+    tolerance: float = option(1e-7, "where Newton's method stops while optimising, relative", above=0)
 
     def build(self, seed: int) -> Problem:
         """The scene: place of the box, target and phases of the waves are drawn from the seed."""

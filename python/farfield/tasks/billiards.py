@@ -191,7 +191,7 @@ class Table:
         for _ in range(100):
             state = shot.decode(self.random_shot(generator)).state
             trajectory = ff.rollout(
-                self.model, self.parameters, state, self.controls, dt=self.task.dt, contact=contact, tolerance=1e-6
+                self.model, self.parameters, state, self.controls, dt=self.task.dt, contact=contact, tolerance=1e-7
             )
             if not trajectory.converged:
                 continue

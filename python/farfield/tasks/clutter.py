@@ -58,7 +58,7 @@ class Clutter(Task):
     plan_radius: float = option(
         0.32, "the loss of an object is zero within this distance of its region's centre [m]", above=0
     )
-    tolerance: float = option(1e-5, "where Newton's method stops while planning [N, N m]", above=0)
+    tolerance: float = option(1e-7, "where Newton's method stops while planning, relative", above=0)
     when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
     contact_stiffness: float = option(1.0, "of the long-range model, around its automatic weight", above=0)
     weight: float = option(0.0, "of the long-range model as printed in the paper [J]; 0: contact_stiffness", least=0)
@@ -169,7 +169,6 @@ class Clutter(Task):
             },
             dt=self.dt,
             tolerance=self.tolerance,
-            max_iterations=400,  # ten cubes that jostle may need 250
             contact_options=self._contact_options(),
             sample=random_motion,
             markers=markers,

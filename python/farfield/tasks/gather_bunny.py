@@ -31,7 +31,7 @@ class GatherBunny(Clutter):
 
     frames: int = option(550, "time steps of the motion", above=0)
     stride: int = option(2, "time steps applied of every window", above=0)
-    tolerance: float = option(1e-4, "where Newton's method stops while planning [N, N m]", above=0)
+    tolerance: float = option(1e-6, "where Newton's method stops while planning, relative", above=0)
     inner: float = option(0.45, "smallest distance of an object from the middle at the start [m]", above=0)
     outer: float = option(0.8, "largest one [m]", above=0)
     triangles: int = option(250, "of every object, about", least=50)

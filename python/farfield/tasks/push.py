@@ -96,8 +96,6 @@ class Push(Task):
             success=lambda trajectory: judge.distances(trajectory)[-1, 0] <= self.radius,
             report=lambda trajectory: {"distance": judge.distances(trajectory)[-1, 0]},
             dt=self.dt,
-            # hits in contact as stiff as that take up to 400 Newton iterations; with 100 no window that hits converged
-            max_iterations=400 if 0.0 < self.weight < 1e-8 else 100,
             contact_options=self._contact_options(),
             sample=lambda generator: self._random_motion(generator, base),
             markers=[

@@ -48,9 +48,9 @@ class Problem:
     report: Callable[[ff.Trajectory], dict[str, Any]] = lambda trajectory: {}  #: figures of the task for result.json
     dt: float = 0.01
     state: ff.State | None = None
-    tolerance: float = 1e-6  #: Newton stop while optimising [N, N m]
-    final_tolerance: float = 1e-8  #: of the motion that is judged and kept
-    max_iterations: int = 100  #: of Newton's method per step
+    tolerance: float = 1e-7  #: Newton stop while optimising, relative (StepOptions)
+    final_tolerance: float = 1e-9  #: of the motion that is judged and kept
+    max_iterations: int = 200  #: of Newton's method per step
     contact_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sample: Callable[[np.random.Generator], np.ndarray] | None = None
     markers: Sequence[Marker] = ()  #: drawn in the replay

@@ -17,9 +17,11 @@ namespace farfield {
 enum class PdConvention { Standard, Paper };
 
 struct StepOptions {
-    double dt = 0.01;         ///< time step [s]
-    double tolerance = 1e-8;  ///< Newton stop, infinity norm of the gradient [N, N m]; 1e-6 is enough without gradients
-    int max_iterations = 100;
+    double dt = 0.01;  ///< time step [s]
+    /// Newton stop: how far off a coordinate may still be, relative to the size of what it moves (dynamics/step_scales.hpp). The step
+    /// computed there is still taken, so what remains is about its square.
+    double tolerance = 1e-7;
+    int max_iterations = 200;
     PdConvention pd_convention = PdConvention::Standard;
 };
 

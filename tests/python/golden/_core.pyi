@@ -1401,7 +1401,7 @@ class Polyhedral(ContactModel):
 class StepOptions:
     """How a step is taken."""
 
-    def __init__(self, *, dt: float = 0.01, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard') -> None: ...
+    def __init__(self, *, dt: float = 0.01, tolerance: float = 1e-07, max_iterations: int = 200, pd_convention: str = 'standard') -> None: ...
 
     @property
     def dt(self) -> float:
@@ -1409,7 +1409,9 @@ class StepOptions:
 
     @property
     def tolerance(self) -> float:
-        """Newton stop, infinity norm of the gradient [N, N m]."""
+        """
+        Newton stop: how far off a coordinate may still be, relative to the size of what it moves; the step computed there is still taken.
+        """
 
     @property
     def max_iterations(self) -> int:
@@ -1629,7 +1631,7 @@ def rollout(model: Model, parameters: Parameters, state: State, controls: Annota
     """
     Simulates len(controls) steps of dt [s] (default: model.default_dt) from `state`; controls has shape (steps, num_controls).
 
-    Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop [N, N m].
+    Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop, relative (see StepOptions).
     script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.
     contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', 'polyhedral', 'ipc' or
     'ipc-global'; stiffness and friction are in the parameters. 'automatic': 'longrange' where the model has contact pairs. None: bodies pass

@@ -159,10 +159,12 @@ void Ipc::pair_linearize(int index, PairwiseMemory& step, PairResult& result, Pa
         add(seen, sum, p.world_a->rotation, p.origin_a, p.origin_b, true);
     }
     if (!result.finite) return;
+    block.normal_gradient = result.gradient;
+    block.normal_hessian = block.hessian;
     if (coefficient != 0.0 && !cache.friction.empty()) {
         const Slip moved = slip(index, memory);
         FrictionSum sum;
-        for (const LaggedContact& contact : cache.friction) add_slip(contact, moved, sum);
+        for (LaggedContact& contact : cache.friction) add_slip(contact, moved, memory.multiplier, sum);
         result.gradient += weight * coefficient * sum.gradient;
         block.hessian += weight * coefficient * sum.hessian;
         result.friction = weight * coefficient * sum.energy;

@@ -27,6 +27,7 @@ struct LaggedMeshPair {
 struct LaggedHalfSpace {
     HalfSpaceFrame frame;
     std::vector<FrictionPoint> points;
+    std::vector<SlipDual<2>> duals;  ///< one per point
 
     [[nodiscard]] PlaneContact plane() const { return {frame.normal, points, points.size()}; }
 };

@@ -141,7 +141,7 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
     const auto add_potential = [&](bool same_order, const RelativeSum& sum, const Vector3d& s_a, const Vector3d& s_b,
                                    double gap) {
         const PairDerivatives d = to_body_charts(sum, s_a, s_b);
-        add_in_pair_order(same_order, weight, d.gradient, d.hessian, result.gradient, block.hessian);
+        add_in_pair_order(same_order, weight, d.gradient, d.hessian, block.normal_gradient, block.normal_hessian);
         energy += sum.value;
         block.gap = std::min(block.gap, gap);
     };
@@ -159,10 +159,11 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
         sum_derivatives(side.frame, *pair.form, work, sum);
         add_potential(sides[k].surface_first, sum, side.frame.origin_mesh, side.frame.origin_plane, work.gap);
         if (coefficient == 0.0) continue;
-        const LaggedHalfSpace& lagged = cache.half_space_friction[k];
+        LaggedHalfSpace& lagged = cache.half_space_friction[k];
         const Motions motions = half_space_motions(sides[k], start, pair, lagged);
         FrictionSum friction_sum;
-        add_fixed_friction(lagged.plane(), motions.a, motions.b, slip_model(index, memory.dt, true), friction_sum);
+        add_fixed_friction(lagged.plane(), motions.a, motions.b, slip_model(index, memory.dt, true), friction_sum,
+                           {lagged.duals, memory.multiplier});
         add_friction(sides[k].surface_first, friction_sum);
     }
     if (pair.meshes()) {
@@ -179,7 +180,7 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
             FrictionSum friction_sum;
             friction_sum.energy =
                 solve_planes(cache.mesh_friction.planes, motions.a, motions.b, slip, kPlaneDerivatives);
-            add_planes(cache.mesh_friction.planes, motions.a, motions.b, slip, friction_sum);
+            add_planes(cache.mesh_friction.planes, motions.a, motions.b, slip, friction_sum, memory.multiplier);
             add_friction(true, friction_sum);
         }
     }
@@ -187,8 +188,12 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
     unit.segment<3>(0) /= length(index);
     unit.segment<3>(6) /= length(index);
     result.gradient = result.gradient.cwiseProduct(unit).eval();
+    block.normal_gradient = block.normal_gradient.cwiseProduct(unit).eval();
     block.hessian = unit.asDiagonal() * block.hessian * unit.asDiagonal();
+    block.normal_hessian = unit.asDiagonal() * block.normal_hessian * unit.asDiagonal();
     block.gap *= length(index);
+    result.gradient += block.normal_gradient;
+    block.hessian += block.normal_hessian;
     result.friction = weight * coefficient * friction;
     result.energy = weight * energy + result.friction;
 }

@@ -153,6 +153,7 @@ void PairwiseMemory::begin(const Poses& start, double step_length, const Paramet
     stiffness_ = parameters.contact_stiffness;
     friction_ = parameters.friction;
     linearized_ = false;
+    multiplier = Multiplier::Exact;
     for (std::size_t k = 0; k < weights.size(); ++k) {
         const ContactPair& pair = model_.pairs_[k];
         weights[k] = stiffness_ * model_.weights_[k];
@@ -199,10 +200,13 @@ void PairwiseMemory::linearize(const Poses& now, ContactLinearization& out) {
         block.a = model_.pair(pair).a;
         block.b = model_.pair(pair).b;
         block.hessian.setZero();
+        block.normal_hessian.setZero();
+        block.normal_gradient.setZero();
         block.gap = kInfinity;
         results_[at(pair)] = {};
         model_.pair_linearize(pair, *this, results_[at(pair)], block);
     });
+    if (multiplier == Multiplier::Extrapolated) multiplier = Multiplier::Kept;
     out.energy = out.friction_energy = 0.0;
     out.wrench.assign(model_.num_bodies(), Vector6d::Zero());
     model_.find_far_gaps(*this);
@@ -227,6 +231,10 @@ void PairwiseMemory::linearize(const Poses& now, ContactLinearization& out) {
     }
     out.blocks.resize(kept);
     linearized_ = true;
+}
+
+void PairwiseMemory::accept() {
+    if (mode == StepMode::Forward) multiplier = Multiplier::Extrapolated;
 }
 
 void PairwiseMemory::vjp(std::span<const Twists> directions, std::span<ContactGradient> out) {

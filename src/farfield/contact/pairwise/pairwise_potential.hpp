@@ -48,6 +48,7 @@ class PairwiseMemory : public ContactMemory, public ContactStep {
     PairwiseMemory(const PairwisePotential& model, ThreadPool* pool);
     [[nodiscard]] double energy(const Poses& poses) final;
     void linearize(const Poses& poses, ContactLinearization& out) final;
+    void accept() final;
     void vjp(std::span<const Twists> directions, std::span<ContactGradient> out) final;
 
     [[nodiscard]] PairAdjoint& adjoint(int pair, std::size_t direction) {
@@ -59,6 +60,7 @@ class PairwiseMemory : public ContactMemory, public ContactStep {
     double dt = 0.0;
     std::vector<double> weights, coefficients;  ///< per pair; coefficients are 0 in a frictionless step
     Poses previous, poses;                      ///< at the start and now [m]
+    Multiplier multiplier = Multiplier::Exact;  ///< of friction, in pair_linearize
     // For the model to fill
     std::vector<int> active;   ///< pairs to evaluate, ascending
     std::vector<double> gaps;  ///< per pair: lower bound of the distance of pairs that are not active [m]

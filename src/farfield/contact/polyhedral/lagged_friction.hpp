@@ -40,6 +40,7 @@ struct LaggedContact {
                     origin_b = Eigen::Vector3d::Zero();  ///< of the bodies, as x
     std::vector<LaggedVertex> vertices;
     std::vector<FrictionPoint> points;  ///< one per vertex, from the centre, scaled
+    std::vector<SlipDual<2>> duals;     ///< one per point
     std::size_t split = 0;              ///< number of vertices on A
 
     [[nodiscard]] PlaneContact plane() const { return {normal, points, split}; }

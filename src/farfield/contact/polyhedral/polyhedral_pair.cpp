@@ -51,9 +51,9 @@ struct ContactFriction {
         return contact.half_space ? fixed_friction_energy(contact.plane(), a, b, slip)
                                   : friction_energy(contact.plane(), a, b, slip);
     }
-    [[nodiscard]] FrictionSum sum() const {
+    [[nodiscard]] FrictionSum sum(const SlipDuals& duals) const {
         FrictionSum out;
-        (contact.half_space ? add_fixed_friction : add_friction)(contact.plane(), a, b, slip, out);
+        (contact.half_space ? add_fixed_friction : add_friction)(contact.plane(), a, b, slip, out, duals);
         return out;
     }
     [[nodiscard]] FrictionAdjoint vjp(const Vector6d& twist_a, const Vector6d& twist_b,
@@ -119,6 +119,7 @@ void Polyhedral::lag(int index, PairwiseMemory& step) const {
         }
         if (!contact.points.empty()) cache.lagged.push_back(std::move(contact));
     });
+    for (LaggedContact& contact : cache.lagged) contact.duals.resize(contact.points.size());
 }
 
 void Polyhedral::pair_energy(int index, PairwiseMemory& step, PairResult& result) const {
@@ -188,14 +189,16 @@ void Polyhedral::pair_linearize(int index, PairwiseMemory& step, PairResult& res
     if (!result.finite) return;
     const double size = p.pose_a.position.norm() + p.pose_b.position.norm() + 1.0;
     block.gap = std::min(cache.box_gap, std::max(0.0, length(index) * (gap - kGapRounding * size)));
+    block.normal_gradient = result.gradient;
+    block.normal_hessian = block.hessian;
     const double coefficient = memory.coefficients[at(index)];
     if (coefficient == 0.0 || cache.lagged.empty()) return;
     const PairView start = view(index, memory.previous);
     double friction = 0.0;
-    for (const LaggedContact& contact : cache.lagged) {
+    for (LaggedContact& contact : cache.lagged) {
         const FrictionSum sum = ContactFriction(contact, start.pose_a, p.pose_a, start.pose_b, p.pose_b,
                                                 slip_model(index, memory.dt, contact.half_space))
-                                    .sum();
+                                    .sum({contact.duals, memory.multiplier});
         friction += sum.energy;
         add_in_pair_order(!contact.swapped, 1.0, unscaled_gradient(sum.gradient, coefficient, length(index)),
                           unscaled_hessian(sum.hessian, coefficient, length(index)), result.gradient, block.hessian);
