@@ -13,13 +13,16 @@ constexpr double kStepsThroughLength = 10.0;
 
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
-/// Infinite for a body without a surface.
-double area_of(const CollisionBody& body) {
-    return body.mesh.triangles.rows() > 0 ? surface_area(body.mesh) : kInfinity;
+/// Per body; infinite for one without a surface.
+std::vector<double> areas_of(const CollisionGeometry& geometry) {
+    std::vector<double> areas;
+    for (const CollisionBody& body : geometry.bodies)
+        areas.push_back(body.mesh.triangles.rows() > 0 ? surface_area(body.mesh) : kInfinity);
+    return areas;
 }
 
-double length_of(const CollisionGeometry& geometry, const ContactPair& pair) {
-    const double area = std::min(area_of(geometry.bodies[at(pair.a)]), area_of(geometry.bodies[at(pair.b)]));
+double length_of(const std::vector<double>& areas, const ContactPair& pair) {
+    const double area = std::min(areas[at(pair.a)], areas[at(pair.b)]);
     return area < kInfinity ? std::sqrt(area / 6.0) : 1.0;
 }
 
@@ -44,11 +47,11 @@ int solved_link(const Model& model, int body) {
 }  // namespace
 
 std::vector<PairUnits> pair_units(const Model& model, const std::vector<ContactPair>& pairs) {
-    const std::vector<double> masses = subtree_masses(model);
+    const std::vector<double> masses = subtree_masses(model), areas = areas_of(model.collision());
     const double gravity = model.default_parameters().gravity.norm();
     std::vector<PairUnits> units;
     for (const ContactPair& pair : pairs) {
-        PairUnits own{.length = length_of(model.collision(), pair), .mass = kInfinity};
+        PairUnits own{.length = length_of(areas, pair), .mass = kInfinity};
         for (const int body : {pair.a, pair.b}) {
             const double mass = masses[at(solved_link(model, body))];
             if (solved_link(model, body) > 0 && mass > 0.0) own.mass = std::min(own.mass, mass);
@@ -62,8 +65,9 @@ std::vector<PairUnits> pair_units(const Model& model, const std::vector<ContactP
 }
 
 std::vector<PairUnits> pair_units(const CollisionGeometry& geometry, const std::vector<ContactPair>& pairs) {
+    const std::vector<double> areas = areas_of(geometry);
     std::vector<PairUnits> units;
-    for (const ContactPair& pair : pairs) units.push_back({.length = length_of(geometry, pair)});
+    for (const ContactPair& pair : pairs) units.push_back({.length = length_of(areas, pair)});
     return units;
 }
 
