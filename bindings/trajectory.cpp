@@ -139,7 +139,7 @@ void bind_cuts(nb::module_& m) {
         .def(nb::init<int, double, State>(), nb::kw_only(), "step"_a, "fraction"_a, "state"_a)
         .def_ro("step", &StepCut::step, "The step it belongs to.")
         .def_ro("fraction", &StepCut::fraction, "Of the step's time at which it stands, in (0, 1).")
-        .def_ro("state", &StepCut::state)
+        .def_ro("state", &StepCut::state, "The end of one piece and the start of the next.")
         .def("__repr__", [](const StepCut& c) {
             return "StepCut(step=" + std::to_string(c.step) + ", fraction=" + std::to_string(c.fraction) + ")";
         });

@@ -65,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
     simulation = ff.Simulation(model, parameters, contact=contact, dt=dt, state=state, **options)
     started = time.perf_counter()
     simulation.set_trace(args.trace)
-    after_step = TracePrinter(model.body_names) if args.trace else None
-    motion, interrupted = roll(simulation, control, args.steps, quiet=args.quiet, after_step=after_step)
+    after_step = TracePrinter(model.body_names, sys.stderr if args.json else sys.stdout) if args.trace else None
+    motion, interrupted = roll(simulation, control, args.steps, quiet=args.quiet or args.trace, after_step=after_step)
     seconds = time.perf_counter() - started
 
     ff.save_trajectory(folder.file(TRAJECTORY), motion)
@@ -79,8 +79,8 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet:
         origin = f"{dt:g} s" if args.dt else time_step(dt, stated=model.scene.dt is not None)
         _print_summary(args.file, result, motion, origin, folder)
-    if after_step and not args.quiet:
-        print(after_step.summary(), file=sys.stderr)
+    if after_step:
+        print(after_step.summary(), file=after_step.file)
     if interrupted:
         raise KeyboardInterrupt
     return 0 if motion.converged else 1
@@ -159,8 +159,8 @@ def why_stopped(model, report) -> str:
 class TracePrinter:
     """Prints the iterations of every step, and at the end which pairs of bodies limited them most."""
 
-    def __init__(self, body_names) -> None:
-        self.body_names = body_names
+    def __init__(self, body_names, file) -> None:
+        self.body_names, self.file = body_names, file
         self.limits: Counter[str] = Counter()
         self.iterations = 0
 
@@ -168,9 +168,10 @@ class TracePrinter:
         report, trace = simulation.last_report, simulation.last_trace
         print(
             f"step {simulation.num_steps}: {report.status}, {report.iterations} iterations, "
-            f"{report.contact_evaluations} contact evaluations, {report.pieces} pieces"
+            f"{report.contact_evaluations} contact evaluations, {report.pieces} pieces",
+            file=self.file,
         )
-        print("   piece           residual    excess     slope    free  taken  limited by")
+        print("   piece           residual    excess     slope    free  taken  limited by", file=self.file)
         for one in trace:
             pair = ""
             if one.limiting is not None:
@@ -179,7 +180,8 @@ class TracePrinter:
             piece = f"{one.begin:.4g} + {one.length:.4g}"
             print(
                 f"   {piece:<15} {one.residual:8.1e}  {one.excess:8.1e}  {one.slope:8.1e}  "
-                f"{one.way:6.3g} {one.alpha:6.3g}  {pair}".rstrip()
+                f"{one.way:6.3g} {one.alpha:6.3g}  {pair}".rstrip(),
+                file=self.file,
             )
         self.iterations += len(trace)
 

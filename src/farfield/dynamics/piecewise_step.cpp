@@ -134,6 +134,7 @@ class Attempts {
         if (good(pieces)) return pieces;
         next = kept;
         cuts_.resize(before);
+        pieces.pieces = 1;
         return arrived ? whole : pieces;
     }
 

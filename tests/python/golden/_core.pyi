@@ -1528,7 +1528,8 @@ class StepCut:
         """Of the step's time at which it stands, in (0, 1)."""
 
     @property
-    def state(self) -> State: ...
+    def state(self) -> State:
+        """The end of one piece and the start of the next."""
 
     def __repr__(self) -> str: ...
 
