@@ -124,8 +124,8 @@ CASES = (
     Case("push 1", replayed("push 1"), 4.3, 3.0),
     Case("push 0", replayed("push 0"), 3.3, 2.5),
     Case("push 2", replayed("push 2"), 4.2, 3.0),
-    Case("ant-push", replayed("ant-push 0"), 6.2, 5.0),
-    Case("gather", replayed("gather 0"), 8.0, 6.0),
+    Case("ant-push", replayed("ant-push 1"), 6.2, 5.0),
+    Case("gather", replayed("gather 2"), 8.0, 6.0),
     Case("pile of 20", dropped(20), 12.0, 8.0),
     Case("pile of 40", dropped(40), 14.0, 8.0),
 )
