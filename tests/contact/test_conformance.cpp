@@ -300,12 +300,13 @@ TEST_CASE("contact models: accepted points change the Hessian of friction and no
             const Poses first = moved(scene.poses, way * normal_vector(random, 18)),
                         second = moved(scene.poses, way * normal_vector(random, 18));
             ThreadPool pool(3);
-            const auto memory = model->make_memory(), other = model->make_memory(&pool), cold = model->make_memory();
+            const auto memory = model->make_memory(), other = model->make_memory(&pool), cold = model->make_memory(),
+                       smooth = model->make_memory();
             contact::ContactStep& step = model->begin_step(scene.poses, 0.01, parameters, *memory);
             contact::ContactStep& threaded = model->begin_step(scene.poses, 0.01, parameters, *other);
             contact::ContactStep& backward =
                 model->begin_step(scene.poses, 0.01, parameters, *cold, contact::StepMode::Backward);
-            ContactLinearization d, on_threads, exact;
+            ContactLinearization d, on_threads, exact, potential;
             const auto look = [&](const Poses& poses) {
                 step.linearize(poses, d);
                 threaded.linearize(poses, on_threads);
@@ -313,6 +314,14 @@ TEST_CASE("contact models: accepted points change the Hessian of friction and no
                 CHECK(assembled(d) == assembled(on_threads));
                 CHECK(d.energy == doctest::Approx(exact.energy).epsilon(1e-12));
                 CHECK((stacked(d.wrench) - stacked(exact.wrench)).norm() < 1e-10 * stacked(exact.wrench).norm());
+                frictionless(*model, scene.poses, parameters, *smooth).linearize(poses, potential);
+                for (const contact::PairBlock& block : d.blocks) {  // a pair whose friction alone acts is out of range
+                    const auto alone = std::find_if(potential.blocks.begin(), potential.blocks.end(),
+                                                    [&](const auto& p) { return p.a == block.a && p.b == block.b; });
+                    if (alone == potential.blocks.end()) continue;
+                    CHECK((block.normal_gradient - alone->gradient).norm() <= 1e-10 * stacked(exact.wrench).norm());
+                    CHECK((block.normal_hessian - alone->hessian).norm() <= 1e-8 * assembled(exact).norm());
+                }
                 return (assembled(d) - assembled(exact)).norm() / assembled(exact).norm();
             };
             const auto accept = [&] {

@@ -397,7 +397,11 @@ def test_a_guess_saves_iterations_and_changes_nothing_else():
     controls = np.tile(model.default_control(), (15, 1))
     controls[:, 0] = np.linspace(0.0, -0.6, 15)  # towards the box and against it
     state = model.default_state()
-    options = {"dt": 0.04, "contact": ff.LongRange(slip_speed=1e-2, weight_in_joules=1e-6), "tolerance": 1e-9}
+    options = {
+        "dt": 0.04,
+        "contact": ff.LongRange(slip_speed=1e-2, weight_in_joules=1e-6, leaf_weights="paper"),
+        "tolerance": 1e-9,
+    }
     cold = ff.rollout(model, parameters, state, controls, **options)
     assert cold.converged and abs(cold.q[-1, 6]) > 0.01  # the box was pushed
 

@@ -74,7 +74,7 @@ RESTING = 1e-3  # a stack that settles slower than this counts as come to rest [
 
 
 def contact(weight: float, form: str = "projected") -> ff.LongRange:
-    return ff.LongRange(weight_in_joules=weight, slip_speed=SLIP_SPEED, friction_form=form)
+    return ff.LongRange(weight_in_joules=weight, leaf_weights="paper", slip_speed=SLIP_SPEED, friction_form=form)
 
 
 def with_friction(model: ff.Model, friction: float) -> ff.Parameters:

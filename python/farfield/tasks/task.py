@@ -62,7 +62,17 @@ class Problem:
 
         ``stiffness``: around what the task gives the model, 1 for just that.
         """
-        return contact_model(name, **{**self.contact_options.get(name, {}), **options}), self.parameters.copy()
+        own = dict(self.contact_options.get(name, {}))
+        if "stiffness" in own and "stiffness" in options:
+            own["stiffness"] *= options.pop("stiffness")
+        return contact_model(name, **{**own, **options}), self.parameters.copy()
+
+
+def long_range_options(task: Task) -> dict[str, Any]:
+    """Of a task with the options ``contact_stiffness``, around the automatic weight, and ``weight`` [J], as printed in the paper."""
+    if task.weight > 0:
+        return {"leaf_weights": "paper", "weight_in_joules": task.weight}
+    return {"stiffness": task.contact_stiffness}
 
 
 class Task(ABC):

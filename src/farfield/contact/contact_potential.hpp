@@ -35,7 +35,9 @@ class ContactMemory {
 struct PairBlock {
     int a = 0, b = 0;
     Eigen::Matrix<double, 12, 12> hessian = Eigen::Matrix<double, 12, 12>::Zero();
-    Eigen::Matrix<double, 12, 1> gradient = Eigen::Matrix<double, 12, 1>::Zero();  ///< of this pair's energy
+    Eigen::Matrix<double, 12, 1> gradient = Eigen::Matrix<double, 12, 1>::Zero();          ///< of this pair's energy
+    Eigen::Matrix<double, 12, 12> normal_hessian = Eigen::Matrix<double, 12, 12>::Zero();  ///< without friction
+    Eigen::Matrix<double, 12, 1> normal_gradient = Eigen::Matrix<double, 12, 1>::Zero();
     double gap = std::numeric_limits<double>::infinity();  ///< certified lower bound of the distance [m]
 };
 

@@ -3,8 +3,9 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
-#include <cmath>
 #include <numbers>
+
+#include "farfield/dynamics/pair_coordinates.hpp"
 
 namespace farfield {
 namespace {
@@ -77,29 +78,12 @@ void add_geometric(const Model& model, const ContactScratch& s, std::size_t body
     }
 }
 
-/// The length that makes angles comparable to lengths in a pair's Hessian.
-double arm_of(const Eigen::Matrix<double, 12, 12>& h) {
-    const double turning = h.block<3, 3>(3, 3).norm() + h.block<3, 3>(9, 9).norm();
-    const double sliding = h.topLeftCorner<3, 3>().norm() + h.block<3, 3>(6, 6).norm();
-    return turning > 0.0 && sliding > 0.0 ? std::sqrt(turning / sliding) : 1.0;
-}
-
-/// A pair's energy does not change when both bodies move along together, so (v_a + v_b) / sqrt 2 is in the null space and
-/// the nine coordinates ((v_a - v_b) / sqrt 2, arm w_a, arm w_b) hold the rest of the spectrum.
 void project_block(contact::PairBlock& pair) {
     auto& h = pair.hessian;  // its rows of v_b are those of v_a with the sign changed
-    using Matrix9d = Eigen::Matrix<double, 9, 9>;
-    Matrix9d m;
-    const double root = std::numbers::sqrt2, arm = arm_of(h);
-    m.topLeftCorner<3, 3>() = 2.0 * h.topLeftCorner<3, 3>();
-    m.block<3, 3>(3, 0) = root * h.block<3, 3>(3, 0) / arm;
-    m.block<3, 3>(6, 0) = root * h.block<3, 3>(9, 0) / arm;
-    m.block<3, 3>(3, 3) = h.block<3, 3>(3, 3) / (arm * arm);
-    m.block<3, 3>(6, 3) = h.block<3, 3>(9, 3) / (arm * arm);
-    m.block<3, 3>(6, 6) = h.block<3, 3>(9, 9) / (arm * arm);
-    m.topRightCorner<3, 6>() = m.bottomLeftCorner<6, 3>().transpose();
-    m.block<3, 3>(3, 6) = m.block<3, 3>(6, 3).transpose();
-    const Eigen::SelfAdjointEigenSolver<Matrix9d> solver(m);
+    const PairCoordinates coordinates(h);
+    const double root = std::numbers::sqrt2, arm = coordinates.arm;
+    PairCoordinates::Matrix9d m = coordinates.hessian(h);
+    const Eigen::SelfAdjointEigenSolver<PairCoordinates::Matrix9d> solver(m);
     for (int k = 0; k < 9 && solver.eigenvalues()[k] < 0.0; ++k) {  // ascending
         const auto v = solver.eigenvectors().col(k);
         m.noalias() += (-solver.eigenvalues()[k] * v) * v.transpose();

@@ -165,6 +165,7 @@ NewtonDirection StepProblem::direction(const VectorXd& q, VectorXd& step, StepRe
     }
     report.conditioning = at_.conditioning();
     out.slope = at_.newton_step(step);
+    if (contact_ && out.arrived) out.slope = barriers_.bend(context_->model, kinematics_, at_, out.slope, step);
     if (!step.allFinite()) out.failure = StepStatus::NonFinite;
     return out;
 }

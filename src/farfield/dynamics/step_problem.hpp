@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "farfield/contact/contact_potential.hpp"
+#include "farfield/dynamics/barrier_direction.hpp"
 #include "farfield/dynamics/contact_terms.hpp"
 #include "farfield/dynamics/inertia.hpp"
 #include "farfield/dynamics/joint_terms.hpp"
@@ -89,6 +90,7 @@ class StepProblem final : public NewtonProblem {
     const Eigen::VectorXd* allowed_ = nullptr;  ///< gradient where Newton's method may stop
     InertiaScratch inertia_;
     ContactScratch contact_scratch_;
+    BarrierDirection barriers_;
     Eigen::VectorXd unused_gradient_, remaining_, target_q_, difference_;
     std::vector<double> gaps_, fractions_;  ///< per contact pair
     std::vector<int> held_groups_;          ///< per body: the trees that move together, by one of their roots

@@ -1322,11 +1322,12 @@ class LongRange(ContactModel):
     Stiffness and friction coefficients are in Parameters, to be differentiated by; a pair's energy is weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, blend: Sequence[float] = [], zero_offset: bool = True, area_weights: bool = False, length_scale: float = 1.0, slip_speed: float = 0.001, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, leaf_weights: str = 'parallel', blend: Sequence[float] = [], zero_offset: bool = True, length_scale: float | None = None, slip_speed: float | None = None, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
         """
-        stiffness: factor of the automatic weights. weight_in_joules: mu [J] of every pair instead of the automatic one.
+        stiffness: factor of the automatic weights, at which boxes rest at about a hundredth of their size.
+        weight_in_joules: mu [J] of every pair instead of the automatic one. leaf_weights: 'parallel' (forces do not depend on how finely bodies are cut) or 'paper'.
         blend: blending margin per body, or one for all; empty = by shape. zero_offset: the potential tends to 0 far away.
-        area_weights: independent of the mesh's fineness. length_scale [m]. slip_speed: smoothing of friction [m/s].
+        length_scale [m]: None = 1 beside weight_in_joules, else ten times the smaller body of a pair. slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
         friction_form: 'projected' (momentum balances) or 'paper'. brute_force: all pairs of triangles, no hierarchy.
         """
 
@@ -1337,11 +1338,11 @@ class Ipc(ContactModel):
     Stiffness and friction coefficients are in Parameters, to be differentiated by; a pair's energy is weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, range: float | None = None, slip_speed: float = 0.001) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, range: float | None = None, slip_speed: float | None = None) -> None:
         """
         stiffness: factor of the automatic weights, with which four terms at half the range carry the lighter body of a pair.
-        weight_in_joules: kappa [J] of every pair instead. range [m]: where contact begins; None = a hundredth of the scene's size.
-        slip_speed: smoothing of friction [m/s].
+        weight_in_joules: kappa [J] of every pair instead. range [m]: where contact begins; None = two hundredths of the smaller body of a pair.
+        slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
         """
 
 class IpcGlobal(ContactModel):
@@ -1351,9 +1352,10 @@ class IpcGlobal(ContactModel):
     Brute force over all pairs; refused above 2,000 triangles.
     """
 
-    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, length_scale: float = 1.0, slip_speed: float = 0.001) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, length_scale: float | None = None, slip_speed: float | None = None) -> None:
         """
-        stiffness: factor of the automatic weights. weight_in_joules: of every pair instead [J]. length_scale [m]: the unit of d. slip_speed: smoothing of friction [m/s].
+        stiffness: factor of the automatic weights. weight_in_joules: of every pair instead [J]. length_scale [m]: the unit of d; None = 1 beside weight_in_joules, else ten times the smaller body of a pair.
+        slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
         """
 
 def hull_moments(model: Model, parameters: Parameters, *, mass: str = 'solid') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
@@ -1376,15 +1378,15 @@ class Polyhedral(ContactModel):
     weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, range: float = 0.0, margin: float = 0.1, slip_speed: float = 0.001, friction_form: str = 'projected') -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, range: float | None = None, margin: float = 0.1, slip_speed: float | None = None, friction_form: str = 'projected') -> None:
         """
         stiffness: factor of the automatic weights, which follow from the lighter body's weight. weight_in_joules: kappa [J] of every pair instead.
-        range: distance below which hulls repel [m]; 0 = by the scene. margin: dimensionless margin of the barrier.
-        slip_speed: smoothing of friction [m/s]. friction_form: 'projected' (momentum balances) or 'paper'.
+        range: distance below which hulls repel [m]; None = two hundredths of the smaller body of a pair, less where they are nearer in the reference pose. margin: dimensionless margin of the barrier.
+        slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body. friction_form: 'projected' (momentum balances) or 'paper'.
         """
 
-    def range_for(self, model: Model) -> float:
-        """The range in use with this model [m]."""
+    def pair_ranges(self, model: Model) -> list:
+        """(name of a, name of b, range [m]) of every contact pair."""
 
     def excluded_pairs(self, model: Model) -> list[str]:
         """
