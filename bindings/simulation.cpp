@@ -86,6 +86,25 @@ void bind_contact_force(nb::module_& m) {
         });
 }
 
+void bind_step_iteration(nb::module_& m) {
+    nb::class_<StepIteration>(m, "StepIteration", "One iteration of Newton's method.")
+        .def_ro("begin", &StepIteration::begin, "Where the piece that was tried begins, as a fraction of the step.")
+        .def_ro("length", &StepIteration::length, "How long it is, as a fraction of the step.")
+        .def_ro("residual", &StepIteration::residual, "Norm of the gradient [N, N m].")
+        .def_ro("excess", &StepIteration::excess, "Of the gradient over what is allowed; at most 1 at the end.")
+        .def_ro("slope", &StepIteration::slope, "Of the potential along the direction [J].")
+        .def_ro("noise", &StepIteration::noise, "Rounding in differences of the potential [J].")
+        .def_ro("way", &StepIteration::way, "Fraction of the direction that was free of collisions.")
+        .def_ro("alpha", &StepIteration::alpha, "Fraction that was taken; 0 when none fitted.")
+        .def_prop_ro(
+            "limiting",
+            [](const StepIteration& i) -> nb::object {
+                if (i.limiting_a < 0) return nb::none();
+                return nb::make_tuple(i.limiting_a, i.limiting_b);
+            },
+            "(a, b), the bodies in the way, or None.");
+}
+
 void bind_simulation_class(nb::module_& m) {
     nb::class_<Simulation>(m, "Simulation",
                            "A model that moves step by step. It keeps warm starts, so steps cost what those of a "
@@ -131,6 +150,13 @@ void bind_simulation_class(nb::module_& m) {
             },
             "(a, b, point) of the first two bodies whose surfaces cross, or None.")
         .def_prop_ro(
+            "last_cuts", [](const Simulation& self) { return std::vector<StepCut>(self.last_cuts()); },
+            "The StepCuts of the last step: states between its pieces.")
+        .def("set_trace", &Simulation::set_trace, "on"_a, "Whether steps record their iterations, see last_trace.")
+        .def_prop_ro(
+            "last_trace", [](const Simulation& self) { return std::vector<StepIteration>(self.last_trace()); },
+            "A StepIteration for every iteration of the last step, if set_trace was on.")
+        .def_prop_ro(
             "last_report", [](const Simulation& self) { return StepReport(self.last_report()); },
             "The StepReport of the last step.")
         .def(
@@ -168,6 +194,7 @@ void bind_simulation_class(nb::module_& m) {
 
 void bind_simulation(nb::module_& m) {
     bind_contact_force(m);
+    bind_step_iteration(m);
     bind_simulation_class(m);
 }
 

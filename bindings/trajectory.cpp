@@ -43,15 +43,15 @@ nb::object poses_of(const Trajectory& t) {
 
 Trajectory from_states(const ModelPtr& model, const Parameters& parameters, const RowMatrix& q, const RowMatrix& v,
                        const RowMatrix& controls, std::optional<double> dt, const std::optional<StepOptions>& options,
-                       const std::string& contact, const std::vector<StepReport>& reports, bool converged,
-                       double min_gap) {
+                       const std::string& contact, const std::vector<StepReport>& reports,
+                       const std::vector<StepCut>& cuts, bool converged, double min_gap) {
     ContactSetup setup{.description = contact};
     if (!contact.empty()) {
         const auto found = contact_from_json(contact, "Trajectory.from_states: contact");
         if (found) setup = contact_with(*found)->setup(model);
     }
     return trajectory_of(model, parameters, setup, step_options(model, options, dt, {}, {}, {}),
-                         {q, v, controls, reports, !converged, min_gap});
+                         {q, v, controls, reports, cuts, !converged, min_gap});
 }
 
 void bind_steps(nb::module_& m) {
@@ -70,7 +70,8 @@ void bind_steps(nb::module_& m) {
                 "Newton stop: how far off a coordinate may still be, relative to the size of what it moves; the step "
                 "computed "
                 "there is still taken.")
-        .def_ro("max_iterations", &StepOptions::max_iterations, "Newton iterations before a step gives up.")
+        .def_ro("max_iterations", &StepOptions::max_iterations,
+                "Newton iterations of one piece; a step that needs more is cut.")
         .def_prop_ro(
             "pd_convention", [](const StepOptions& o) { return name_of(o.pd_convention); },
             "'standard': 1/2 kp |q* - q|^2 + 1/2 kd dt |v* - v|^2; 'paper': the same without the halves and the dt.");
@@ -95,8 +96,16 @@ void bind_steps(nb::module_& m) {
     nb::class_<StepReport>(m, "StepReport", "The certificate of one step.")
         .def_prop_ro(
             "status", [](const StepReport& r) { return to_string(r.status); },
-            "'converged', 'max_iterations', 'line_search_failed', 'non_finite' or 'intersecting'.")
-        .def_ro("iterations", &StepReport::iterations, "Newton iterations.")
+            "'converged', 'max_iterations', 'line_search_failed', 'non_finite', 'intersecting' or 'squeezed'.")
+        .def_ro("iterations", &StepReport::iterations, "Newton iterations, in all pieces and attempts.")
+        .def_ro("pieces", &StepReport::pieces, "In how many pieces the step was taken; 1 unless it had to be cut.")
+        .def_prop_ro(
+            "squeezed",
+            [](const StepReport& r) -> nb::object {
+                if (r.squeezed < 0) return nb::none();
+                return nb::make_tuple(r.squeezed, r.between_a, r.between_b);
+            },
+            "(body, a, b) of a step that ended as 'squeezed': scripted bodies leave `body` no room between a and b.")
         .def_ro("residual", &StepReport::residual,
                 "Gradient norm where the last full Newton step was computed [N, N m]; that step was still taken.")
         .def_ro("min_gap", &StepReport::min_gap,
@@ -104,7 +113,7 @@ void bind_steps(nb::module_& m) {
         .def_ro("shortest_step", &StepReport::shortest_step,
                 "Smallest fraction of a Newton step that the collision filter let pass.")
         .def_ro("detour", &StepReport::detour,
-                "A body went around another within the step, although no straight way led there: take smaller steps.")
+                "A body went around another within the step, although no straight way led there, also when it was cut.")
         .def_ro("conditioning", &StepReport::conditioning, "Smallest over largest pivot of the last Hessian.")
         .def_ro("kinetic", &StepReport::kinetic, "Kinetic energy [J].")
         .def_ro("potential", &StepReport::potential, "Gravitational and spring energy [J].")
@@ -125,6 +134,17 @@ void bind_steps(nb::module_& m) {
         });
 }
 
+void bind_cuts(nb::module_& m) {
+    nb::class_<StepCut>(m, "StepCut", "A state between two pieces of a step that was cut.")
+        .def(nb::init<int, double, State>(), nb::kw_only(), "step"_a, "fraction"_a, "state"_a)
+        .def_ro("step", &StepCut::step, "The step it belongs to.")
+        .def_ro("fraction", &StepCut::fraction, "Of the step's time at which it stands, in (0, 1).")
+        .def_ro("state", &StepCut::state, "The end of one piece and the start of the next.")
+        .def("__repr__", [](const StepCut& c) {
+            return "StepCut(step=" + std::to_string(c.step) + ", fraction=" + std::to_string(c.fraction) + ")";
+        });
+}
+
 void bind_trajectory_class(nb::module_& m) {
     nb::class_<Trajectory>(
         m, "Trajectory", nb::dynamic_attr(),  // engines keep what their gradients need
@@ -140,6 +160,7 @@ void bind_trajectory_class(nb::module_& m) {
             "script", [](const Trajectory& t) { return view(t.script); },
             "Coordinates of scripted bodies after each step, shape (steps, 7 num_kinematic).")
         .def_ro("reports", &Trajectory::reports, "One StepReport per step taken.")
+        .def_ro("cuts", &Trajectory::cuts, "A StepCut for every state inside a step that was cut, in order of time.")
         .def_prop_ro(
             "model", [](const Trajectory& t) { return std::const_pointer_cast<Model>(t.model); },
             "The model that moved.")
@@ -187,12 +208,13 @@ void bind_trajectory_class(nb::module_& m) {
         .def_static(
             "from_states", &from_states, "model"_a, "parameters"_a, "q"_a, "v"_a, "controls"_a, nb::kw_only(),
             "dt"_a.none() = nb::none(), "options"_a.none() = nb::none(), "contact"_a = "",
-            "reports"_a = std::vector<StepReport>(), "converged"_a = true,
+            "reports"_a = std::vector<StepReport>(), "cuts"_a = std::vector<StepCut>(), "converged"_a = true,
             "min_gap"_a = std::numeric_limits<double>::infinity(),
             "States that no single rollout made, as a trajectory: steps taken one by one, or by another engine. q: "
             "shape (steps + 1, num_q),\nv: (steps + 1, num_dofs), controls: (steps, num_controls).\n"
             "contact: as Trajectory.contact has it, or engine_description(name), which has no gradient here. "
-            "reports: one per step, or none; then\nmin_gap [m] is that of all steps, and converged=False says that "
+            "reports: one per step, with the cuts that belong to them, or none; then\nmin_gap [m] is that of all "
+            "steps, and converged=False says that "
             "a further step failed: states from the first that is not finite are dropped.")
         .def("__getstate__",
              [](const Trajectory& t) {
@@ -214,6 +236,7 @@ void bind_trajectory_class(nb::module_& m) {
 
 void bind_trajectory(nb::module_& m) {
     bind_steps(m);
+    bind_cuts(m);
     bind_trajectory_class(m);
 }
 

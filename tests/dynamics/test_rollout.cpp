@@ -174,6 +174,30 @@ TEST_CASE("rollout vjp: every quantity against differences, all joints and actua
     check_all(Experiment(testing::zoo_with_kinematic(4), 4, 10), 1e-6);
 }
 
+TEST_CASE("rollout vjp: through steps that were cut, every quantity, controls and scripts shared out among pieces") {
+    for (const bool kinematic : {false, true}) {
+        Experiment e(kinematic ? testing::zoo_with_kinematic(4) : testing::zoo(2), 4, 6);
+        e.options = {.dt = 0.02, .tolerance = 1e-9, .max_iterations = 4};  // too few for a whole step
+        const Trajectory t = e.run();
+        REQUIRE(t.converged());
+        CHECK(t.cuts.size() >= 4);
+        CHECK(t.reports[0].pieces == 1 + static_cast<int>(t.cuts_of(0).size()));
+        check_all(e, 1e-6);
+        if (!kinematic) continue;
+        // Scripted bodies are led from where they start: the gradient by that, too.
+        const ModelBody& body = e.model->bodies()[static_cast<std::size_t>(e.model->kinematic_bodies()[0])];
+        const RowMatrix pose = e.pose_partials(t);
+        const RolloutGradient g = rollout_vjp(t, {.dL_dv = view(e.weight_v), .dL_dpose = view(pose)});
+        Random random(5);
+        VectorXd s = VectorXd::Zero(e.model->num_dofs());
+        s.segment<6>(body.first_dof) = normal_vector(random, 6);
+        const DerivativeReport report = check_slope(e, g.q0.dot(s), [&](Experiment& x, double h) {
+            retract(*e.model, e.input.state0.q, h * s, x.input.state0.q);
+        });
+        CHECK_MESSAGE(report.passes(1e-6), report);
+    }
+}
+
 TEST_CASE("rollout vjp: 100 steps on a smooth scene") { check_all(Experiment(testing::zoo(7, false), 7, 100), 1e-6); }
 
 TEST_CASE("rollout vjp refuses an unconverged trajectory, and says where") {

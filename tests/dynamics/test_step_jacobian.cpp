@@ -133,6 +133,20 @@ TEST_CASE("step jacobian: every joint and actuator, ties and a script, against d
     check_all(one, {"attachment", "kp", "damping", "gravity"}, 1e-6);
 }
 
+TEST_CASE("step jacobian: of a step that was cut") {
+    OneStep one(testing::zoo_with_kinematic(4));
+    one.options = {.dt = 0.02, .tolerance = 1e-9, .max_iterations = 4};  // too few for a whole step
+    Random random(5);
+    one.start = testing::random_state(*one.model, random);
+    one.control += 0.3 * normal_vector(random, one.model->num_controls());
+    const ModelBody& body = one.model->bodies()[static_cast<std::size_t>(one.model->kinematic_bodies()[0])];
+    const int index = one.model->joints()[static_cast<std::size_t>(body.first_joint)].q;
+    one.script = one.start.q.segment<7>(index);
+    one.script = one.script_moved(0.02 * normal_vector(random, 6));
+    REQUIRE(one.run().reports[0].pieces > 1);
+    check_all(one, {"attachment", "kp", "damping", "gravity"}, 1e-6);
+}
+
 TEST_CASE("step jacobian: boxes that rub and roll") {
     Scene scene;
     testing::add_ground(scene);

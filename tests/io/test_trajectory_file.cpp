@@ -27,10 +27,11 @@ Trajectory full_trajectory(const StepOptions& options = {.dt = 1.0 / 240.0, .pd_
 }
 
 bool same_report(const StepReport& a, const StepReport& b) {
-    return same(a.status, b.status) && same(a.iterations, b.iterations) && same(a.residual, b.residual) &&
-           same(a.min_gap, b.min_gap) && same(a.shortest_step, b.shortest_step) && same(a.detour, b.detour) &&
-           same(a.conditioning, b.conditioning) && same(a.kinetic, b.kinetic) && same(a.potential, b.potential) &&
-           same(a.contact, b.contact);
+    return same(a.status, b.status) && same(a.iterations, b.iterations) && same(a.pieces, b.pieces) &&
+           same(a.residual, b.residual) && same(a.min_gap, b.min_gap) && same(a.shortest_step, b.shortest_step) &&
+           same(a.detour, b.detour) && same(a.conditioning, b.conditioning) && same(a.kinetic, b.kinetic) &&
+           same(a.potential, b.potential) && same(a.contact, b.contact) && same(a.squeezed, b.squeezed) &&
+           same(a.between_a, b.between_a) && same(a.between_b, b.between_b);
 }
 
 void check_same(const Trajectory& a, const Trajectory& b) {
@@ -46,6 +47,13 @@ void check_same(const Trajectory& a, const Trajectory& b) {
     CHECK(same(a.script, b.script));
     REQUIRE(a.reports.size() == b.reports.size());
     for (std::size_t i = 0; i < a.reports.size(); ++i) CHECK(same_report(a.reports[i], b.reports[i]));
+    REQUIRE(a.cuts.size() == b.cuts.size());
+    for (std::size_t i = 0; i < a.cuts.size(); ++i) {
+        CHECK(a.cuts[i].step == b.cuts[i].step);
+        CHECK(same(a.cuts[i].fraction, b.cuts[i].fraction));
+        CHECK(same(a.cuts[i].state.q, b.cuts[i].state.q));
+        CHECK(same(a.cuts[i].state.v, b.cuts[i].state.v));
+    }
 }
 
 /// What loading the trajectory says after `change` of its tensors and texts.
@@ -91,6 +99,28 @@ TEST_CASE("a trajectory comes back bit for bit and has the same gradient") {
     CHECK(same(a.q0, b.q0));
     CHECK(same(a.controls, b.controls));
     CHECK(same(a.parameters, b.parameters));
+}
+
+TEST_CASE("a trajectory whose steps were cut comes back with its cuts and the same gradient") {
+    const Trajectory trajectory = full_trajectory({.dt = 0.02, .tolerance = 1e-9, .max_iterations = 4});
+    REQUIRE(trajectory.converged());
+    REQUIRE(trajectory.cuts.size() > 0);
+    const Trajectory loaded = trajectory_from_bytes(trajectory_to_bytes(trajectory));
+    check_same(loaded, trajectory);
+    const RowMatrix ones = RowMatrix::Ones(7, trajectory.model->num_dofs());
+    const LossPartials partials{.dL_dq = view(ones)};
+    CHECK(same(rollout_vjp(trajectory, partials).q0, rollout_vjp(loaded, partials).q0));
+
+    const int step = trajectory.cuts[0].step;
+    Trajectory other = trajectory;
+    other.cuts.erase(other.cuts.begin());
+    CHECK(contains(error_of([&] { validate(other); }), "step " + std::to_string(step) + " was taken in"));
+    other = trajectory;
+    other.cuts[0].fraction = 1.0;
+    CHECK(contains(error_of([&] { validate(other); }), "cuts[0] at 1"));
+    other.cuts[0].step = 6;
+    CHECK(contains(error_of([&] { validate(other); }), "cuts[0] is of step 6, expected 0 to 5"));
+    CHECK(contains(error_after(trajectory, [](TensorFile& f) { set_double(f, "cuts.q", 0, NAN); }), "cuts"));
 }
 
 TEST_CASE("a trajectory with contact comes back with its contact model and the same gradient") {
@@ -160,7 +190,7 @@ TEST_CASE("trajectory arrays that do not fit each other are refused") {
                    "trajectory_from_bytes: trajectory: controls[0, 0] = inf, expected a finite number"));
     CHECK(contains(error_after(t, [](TensorFile& f) { set_double(f, "options.dt", 0, -0.5); }), "dt"));
     CHECK(contains(error_after(t, [](TensorFile& f) { f.tensors["report.status"].data[0] = 9; }),
-                   "tensor 'report.status': 9, expected 0 to 4"));
+                   "tensor 'report.status': 9, expected 0 to 5"));
     CHECK(contains(error_after(t, [](TensorFile& f) { f.tensors["report.status"].data[0] = 1; }),
                    "step 0 of 6 is max_iterations, expected only the last not to converge"));
     CHECK(contains(error_after(t,

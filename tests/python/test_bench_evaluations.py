@@ -73,7 +73,7 @@ def test_bounds_can_fail():
 
 def test_a_scene_that_is_not_there_is_bad_input(capsys):
     assert exit_code("bench", "evaluations", "--set", "scenes=waterfall") == 2
-    assert "expected part of one of: rest" in capsys.readouterr().err
+    assert "expected part of one of: ant" in capsys.readouterr().err
 
 
 def test_heaps_have_a_row(capsys):

@@ -88,7 +88,10 @@ def test_simulate_prints_exactly_one_json_object(capfd, scene, tmp_path):
     output = capfd.readouterr()
     result = json.loads(output.out)
     assert output.out.count("\n") == 1
-    assert set(result) == {"steps", "converged", "seconds", "min_gap", "detours", "final", "dt", "excluded_pairs"}
+    assert set(result) == {
+        "steps", "converged", "seconds", "min_gap", "detours", "final", "dt", "excluded_pairs",
+        "cut_steps", "most_pieces", "contact_evaluations",
+    }  # fmt: skip
     assert result["steps"] == 250
     assert result["converged"] is True
     assert result["min_gap"] is None
@@ -119,6 +122,36 @@ def test_simulate_has_contact_and_reports_the_gap(capfd, scene, tmp_path):
     assert exit_code(*arguments, "--out", tmp_path / "run") == 0
     output = capfd.readouterr()
     assert 0.7 < json.loads(output.out)["min_gap"] < 0.9
+
+
+def test_simulate_traces_iterations_and_names_what_limits_them(capfd, scene, tmp_path):
+    arguments = ["simulate", scene, "--steps", 45, "--dt", "0.02", "--trace", "--quiet"]
+    assert exit_code(*arguments, "--out", tmp_path / "run") == 0
+    lines = capfd.readouterr().out.splitlines()
+    steps = [line for line in lines if line.startswith("step ")]
+    motion = farfield.load_trajectory(RunDir.open(tmp_path / "run").file(TRAJECTORY))
+    assert len(steps) == 45
+    for line, report in zip(steps, motion.reports, strict=True):
+        assert f": converged, {report.iterations} iterations, {report.contact_evaluations} contact" in line
+    total = sum(report.iterations for report in motion.reports)
+    assert sum(line.startswith("   0 + 1") for line in lines) == total
+    assert any(line.endswith("world - torso") for line in lines)
+    assert f"{total} iterations, " in lines[-2] and lines[-1].endswith("  world - torso")
+    assert exit_code(*arguments, "--json", "--out", tmp_path / "json") == 0
+    output = capfd.readouterr()
+    assert json.loads(output.out)["steps"] == 45 and "limited by" in output.err
+
+
+def test_steps_that_were_cut_are_told_and_kept(capfd, scene, tmp_path):
+    arguments = ["simulate", scene, "--steps", 60, "--dt", "0.02", "--max-iterations", 10]
+    assert exit_code(*arguments, "--out", tmp_path / "run", "--json") == 0
+    output = capfd.readouterr()
+    result = json.loads(output.out)
+    assert result["cut_steps"] > 0 and result["most_pieces"] > 1
+    assert f"{result['cut_steps']} steps were taken in pieces" in output.err
+    motion = farfield.load_trajectory(RunDir.open(tmp_path / "run").file(TRAJECTORY))
+    assert sum(report.pieces - 1 for report in motion.reports) == len(motion.cuts)
+    assert farfield.rollout_vjp(motion, dL_dq=np.ones((61, 6))).q0.any()
 
 
 def test_an_unconverged_simulation_exits_1_and_keeps_what_it_has(capfd, scene, tmp_path):

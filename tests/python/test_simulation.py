@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import farfield as ff
+from farfield.commands.simulate import why_stopped
 from farfield.contact_models import CONTACT_MODELS
 
 SCENE = """<mujoco><option timestep="0.01"/><worldbody>
@@ -18,6 +19,12 @@ SCENE = """<mujoco><option timestep="0.01"/><worldbody>
 PUSHER = """<mujoco><worldbody><geom type="plane" size="0 0 1"/>
   <body name="hand" mocap="true" pos="-0.3 0 0.1"><geom type="box" size=".05 .1 .05"/></body>
   <body name="box" pos="0 0 0.06"><freejoint/><geom type="box" size=".05 .05 .05"/></body>
+</worldbody></mujoco>"""
+
+VICE = """<mujoco><option gravity="0 0 0"/><worldbody>
+  <body name="left" mocap="true" pos="-0.3 0 0"><geom type="box" size=".05 .3 .3"/></body>
+  <body name="right" mocap="true" pos="0.3 0 0"><geom type="box" size=".05 .3 .3"/></body>
+  <body name="nut" pos="0.02 0 0"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
 </worldbody></mujoco>"""
 
 
@@ -104,6 +111,33 @@ def test_a_step_that_failed_ends_the_simulation_until_it_is_reset(model):
             again.step()
         again.reset()
         assert again.time == 0.0
+
+
+def test_a_body_without_room_is_named(tmp_path):
+    (tmp_path / "vice.xml").write_text(VICE)
+    model = ff.load(tmp_path / "vice.xml")[0]
+    simulation = ff.Simulation(model)
+    script = model.default_state().q[:14].copy()
+    for x in np.arange(0.28, 0.1, -0.02):
+        script[0], script[7] = -x, x
+        report = simulation.step(script=script)
+        if report.status != "converged":
+            break
+    assert (report.status, report.squeezed) == ("squeezed", (3, 1, 2))
+    assert why_stopped(model, report) == "'nut' is squeezed between 'left' and 'right'"
+    assert simulation.find_intersection() is None
+    assert pickle.loads(pickle.dumps(simulation)).last_report.squeezed == (3, 1, 2)
+
+
+def test_a_trace_tells_every_iteration_and_costs_nothing_when_off(model):
+    simulation = ff.Simulation(model)
+    assert simulation.step().iterations > 0 and simulation.last_trace == []
+    simulation.set_trace(True)
+    report = simulation.step()
+    trace = simulation.last_trace
+    assert len(trace) == report.iterations
+    assert trace[-1].excess <= 1.0 and trace[-1].alpha == 1.0 and trace[-1].residual == report.residual
+    assert all(one.begin == 0.0 and one.length == 1.0 and one.slope <= 0.0 for one in trace)
 
 
 def test_trajectories_are_pickled_with_their_contact(model):

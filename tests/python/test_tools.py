@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import check_citations  # noqa: E402
 import check_includes  # noqa: E402
+import compare_trees  # noqa: E402
 import run_tests  # noqa: E402
 
 
@@ -201,3 +202,10 @@ def test_counts_of_the_python_runner(tmp_path):
     assert run_tests.parse_junit(2, report) == run_tests.Count(failed=1)
     report.write_text('<testsuites><testsuite tests="7" failures="1" errors="1" skipped="2"/></testsuites>')
     assert run_tests.parse_junit(1, report) == run_tests.Count(passed=3, failed=2, skipped=2)
+
+
+def test_a_tree_beside_itself_has_the_same_bits():
+    (row,) = compare_trees.compare(ROOT, rounds=1, settings=["contact=polyhedral", "scenes=rest"])
+    assert row["same_bits"] and row["evaluations"][0] == row["evaluations"][1]
+    assert row["arrived"] == ["75/75", "75/75"]
+    assert 0.2 < row["ratio"] < 5.0

@@ -21,6 +21,7 @@ from farfield.benchmarks.piles import pile
 from farfield.benchmarks.racks import rack
 from farfield.benchmarks.recorded import recorded
 from farfield.benchmarks.resting import boxes, sliding
+from farfield.benchmarks.step import saved_state, scene_file
 from farfield.contact_models import contact_model
 from farfield.experiments import soak
 from farfield.options import option
@@ -112,7 +113,15 @@ def dropped(count: int) -> Callable[[str], Motion]:
     return make
 
 
+def ant(contact: str) -> Motion:
+    """In the air: what a step costs where there is no contact model to ask."""
+    model, parameters = ff.load(scene_file("ant.xml"))
+    state, controls = saved_state(model, parameters, seed=1)
+    return Motion(model, state, controls, contact=lambda name: None)
+
+
 CASES = (
+    Case("ant, no contact", ant),
     Case("rest", rest, 2.2, 2.0),
     Case("slide", slide, 3.2, 2.5),
     Case("rack 32, dt .01", hit(32, 0.01), 10.0, 6.0),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 from farfield.commands.arguments import (
@@ -27,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", metavar="NAME", help="keyframe to start from (default: the file's own pose)")
     add_contact_argument(parser, default="longrange")
     add_step_arguments(parser)
+    parser.add_argument(
+        "--trace", action="store_true", help="print every iteration of Newton's method, and the pair that limits it"
+    )
     add_output_arguments(parser)
 
 
@@ -67,7 +71,9 @@ def run(args: argparse.Namespace) -> int:
     options = {name: value for name, value in given.items() if value is not None}
     simulation = ff.Simulation(model, parameters, contact=contact, dt=dt, state=state, **options)
     started = time.perf_counter()
-    motion, interrupted = roll(simulation, control, args.steps, quiet=args.quiet)
+    simulation.set_trace(args.trace)
+    after_step = TracePrinter(model.body_names, sys.stderr if args.json else sys.stdout) if args.trace else None
+    motion, interrupted = roll(simulation, control, args.steps, quiet=args.quiet or args.trace, after_step=after_step)
     seconds = time.perf_counter() - started
     warn_of_far_forces("end", motion.q[-1])
 
@@ -81,6 +87,8 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet:
         origin = f"{dt:g} s" if args.dt else time_step(dt, stated=model.scene.dt is not None)
         _print_summary(args.file, result, motion, origin, folder)
+    if after_step:
+        print(after_step.summary(), file=after_step.file)
     if interrupted:
         raise KeyboardInterrupt
     return 0 if motion.converged else 1
@@ -90,21 +98,27 @@ def _options(args: argparse.Namespace) -> dict:
     return {key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet")}
 
 
-def roll(simulation, control, steps: int, *, quiet: bool = False):
-    """The motion under a constant control, with a progress bar, and whether Ctrl-C ended it. Stops at the first step that does not converge."""
+def roll(simulation, control, steps: int, *, quiet: bool = False, after_step=None):
+    """The motion under a constant control, with a progress bar, and whether Ctrl-C ended it. Stops at the first step that does not converge.
+
+    after_step(simulation) is called after every step.
+    """
     import numpy as np
     from tqdm import tqdm
 
     import farfield as ff
 
     control = np.asarray(control, dtype=float)
-    states, reports, interrupted = [simulation.state], [], False
+    states, reports, cuts, interrupted = [simulation.state], [], [], False
     with tqdm(total=steps, unit="step", desc="simulate", file=sys.stderr, disable=quiet, leave=False) as bar:
         try:
             while len(reports) < steps and (not reports or reports[-1].status == "converged"):
                 reports.append(simulation.step(control))
                 states.append(simulation.state)
+                cuts += simulation.last_cuts
                 bar.update()
+                if after_step:
+                    after_step(simulation)
         except KeyboardInterrupt:
             interrupted = True
     motion = ff.Trajectory.from_states(
@@ -116,12 +130,14 @@ def roll(simulation, control, steps: int, *, quiet: bool = False):
         options=simulation.options,
         contact=simulation.contact,
         reports=reports,
+        cuts=[cut for cut in cuts if cut.step < len(reports)],
     )
     return motion, interrupted
 
 
 def summary(model, motion, seconds: float, *, dt: float, with_contact: bool) -> dict:
-    """The JSON result: steps, dt [s], converged, seconds, min_gap [m], detours, pairs left out of contact and the final pose of every body."""
+    """The JSON result: steps, dt [s], converged, seconds, min_gap [m], detours, steps that were cut, contact evaluations per step,
+    pairs left out of contact and the final pose of every body."""
     final = motion.poses()[-1]
     return {
         "steps": motion.num_steps,
@@ -130,6 +146,9 @@ def summary(model, motion, seconds: float, *, dt: float, with_contact: bool) -> 
         "seconds": seconds,
         "min_gap": motion.min_gap if with_contact and motion.num_steps else None,
         "detours": sum(report.detour for report in motion.reports),
+        "cut_steps": sum(report.pieces > 1 for report in motion.reports),
+        "most_pieces": max((report.pieces for report in motion.reports), default=1),
+        "contact_evaluations": sum(report.contact_evaluations for report in motion.reports),
         "excluded_pairs": model.excluded_pairs,
         "final": {
             name: {"pos": final[body, :3], "quat": final[body, 3:]} for body, name in enumerate(model.body_names)
@@ -137,13 +156,59 @@ def summary(model, motion, seconds: float, *, dt: float, with_contact: bool) -> 
     }
 
 
+def why_stopped(model, report) -> str:
+    """What a step that did not converge says, with the names of bodies."""
+    if report.squeezed is None:
+        return report.status
+    body, a, b = (model.body_names[index] for index in report.squeezed)
+    return f"'{body}' is squeezed between '{a}' and '{b}'"
+
+
+class TracePrinter:
+    """Prints the iterations of every step, and at the end which pairs of bodies limited them most."""
+
+    def __init__(self, body_names, file) -> None:
+        self.body_names, self.file = body_names, file
+        self.limits: Counter[str] = Counter()
+        self.iterations = 0
+
+    def __call__(self, simulation) -> None:
+        report, trace = simulation.last_report, simulation.last_trace
+        print(
+            f"step {simulation.num_steps}: {report.status}, {report.iterations} iterations, "
+            f"{report.contact_evaluations} contact evaluations, {report.pieces} pieces",
+            file=self.file,
+        )
+        print("   piece           residual    excess     slope    free  taken  limited by", file=self.file)
+        for one in trace:
+            pair = ""
+            if one.limiting is not None:
+                pair = " - ".join(self.body_names[body] for body in one.limiting)
+                self.limits[pair] += 1
+            piece = f"{one.begin:.4g} + {one.length:.4g}"
+            print(
+                f"   {piece:<15} {one.residual:8.1e}  {one.excess:8.1e}  {one.slope:8.1e}  "
+                f"{one.way:6.3g} {one.alpha:6.3g}  {pair}".rstrip(),
+                file=self.file,
+            )
+        self.iterations += len(trace)
+
+    def summary(self) -> str:
+        lines = [f"{self.iterations} iterations, {sum(self.limits.values())} of them limited by a pair of bodies"]
+        lines += [f"   {count:5d}  {pair}" for pair, count in self.limits.most_common(5)]
+        return "\n".join(lines)
+
+
 def _print_summary(file: str, result: dict, motion, dt: str, folder) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(title=f"simulate {file}", show_header=False, title_justify="left")
-    last = motion.reports[-1]
-    status = "converged" if motion.converged else f"stopped at step {len(motion.reports)}: {last.status}"
+    status = (
+        "converged"
+        if motion.converged
+        else f"stopped at step {len(motion.reports)}: {why_stopped(motion.model, motion.reports[-1])}"
+    )
     table.add_row("motion", f"{result['steps']} steps of {dt}, {status}")
     table.add_row("speed", f"{result['steps'] / max(result['seconds'], 1e-9):,.0f} steps/s, {result['seconds']:.3g} s")
     table.add_row("Newton iterations", f"{sum(report.iterations for report in motion.reports)}")
@@ -153,5 +218,8 @@ def _print_summary(file: str, result: dict, motion, dt: str, folder) -> None:
     if result["detours"]:
         note = f"in {result['detours']} steps a body went around another: take smaller steps (--dt)"
         table.add_row("detours", note, style="yellow")
+    if result["cut_steps"]:
+        note = f"{result['cut_steps']} steps were taken in pieces, at most {result['most_pieces']}"
+        table.add_row("cut steps", note)
     table.add_row("replay", str(folder.file("replay.html")))
     Console(stderr=True, soft_wrap=True).print(table)

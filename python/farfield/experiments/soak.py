@@ -60,7 +60,7 @@ def roll(plan: Plan, seed: int) -> tuple[dict, Heap, ff.Trajectory]:
         made.model, contact=contact_model(name, stiffness=made.stiffness), dt=made.dt, state=made.state
     )
     parameters = simulation.parameters
-    states, reports, crossing, cpu = [made.state], [], None, 0.0
+    states, reports, cuts, crossing, cpu = [made.state], [], [], None, 0.0
     status = "done"
     evaluations = 0
     while len(reports) < plan.steps and status == "done":
@@ -69,6 +69,7 @@ def roll(plan: Plan, seed: int) -> tuple[dict, Heap, ff.Trajectory]:
         cpu += time.thread_time() - started
         reports.append(report)
         states.append(simulation.state)
+        cuts += simulation.last_cuts
         evaluations += report.contact_evaluations
         if crossing is None:
             found = surfaces.find_intersection(ff.forward_kinematics(made.model, parameters, states[-1].q))
@@ -86,6 +87,7 @@ def roll(plan: Plan, seed: int) -> tuple[dict, Heap, ff.Trajectory]:
         options=simulation.options,
         contact=simulation.contact,
         reports=reports,
+        cuts=cuts,
     )
     row = {
         "seed": seed,
@@ -97,7 +99,7 @@ def roll(plan: Plan, seed: int) -> tuple[dict, Heap, ff.Trajectory]:
         "iterations": [report.iterations for report in reports],
         "evaluations": [report.contact_evaluations for report in reports],
         "linearizations": [report.contact_linearizations for report in reports],
-        "pieces": [getattr(report, "pieces", 1) for report in reports],
+        "pieces": [report.pieces for report in reports],
         "detours": sum(report.detour for report in reports),
         "min_gap": motion.min_gap,
         "cpu_seconds": cpu,

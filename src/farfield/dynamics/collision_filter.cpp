@@ -16,8 +16,9 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr double kRounding = 16.0 * kEpsilon;     // of positions and sizes: error allowed for in every margin
-constexpr double kStraight = 1e-6;                // [rad]
+constexpr double kRounding = 16.0 * kEpsilon;  // of positions and sizes: error allowed for in every margin
+constexpr double kStraight = 1e-6;             // [rad]
+constexpr double kBow = 0.1;  // of the smaller radius: how far aside a way may lead without being a detour
 constexpr double kSmallestGap = 64.0 * kEpsilon;  // of positions and sizes: a kept gap below this is lost in rounding
 
 Pose relative(const Pose& a, const Pose& b) {
@@ -29,6 +30,16 @@ double height(const HalfSpace& half, const Pose& ground, const CollisionShape& s
     const Pose pose = relative(ground, frame);
     return half.normal.dot(pose.position) - shape.hull().support(-(pose.rotation.transpose() * half.normal)) -
            half.offset;
+}
+
+/// Does any of the 26 directions towards faces, edges and corners of a cube pass?
+template <class Test>
+bool any_side(Test&& test) {
+    for (int k = 0; k < 27; ++k) {
+        const Vector3d side(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1);
+        if (k != 13 && test(side.normalized())) return true;
+    }
+    return false;
 }
 
 /// The screw from `from` to `to`; with next to no rotation, whose axis would be lost, straight on.
@@ -221,11 +232,21 @@ std::optional<ContactPair> CollisionFilter::find_detour(const Poses& from, const
         const int pair = static_cast<int>(p);
         const double gap = std::min(gap_lower_bound(pair, from), gap_lower_bound(pair, to));
         const GapTargets targets{.required = options_.keep * gap, .stop = options_.keep * gap};
-        set_screw(first, last, memory.motion_);
-        if (memory.motion_.is_still()) continue;
-        Vector3d direction = Vector3d::Zero();
-        if (PairCertifier(shapes_[a], shapes_[b], memory.motion_, targets, options_).certify(1.0, direction).alpha <
-            1.0)
+        const auto free = [&](const Pose& begin, const Pose& end) {
+            set_screw(begin, end, memory.motion_);
+            if (memory.motion_.is_still()) return true;
+            Vector3d direction = Vector3d::Zero();
+            return PairCertifier(shapes_[a], shapes_[b], memory.motion_, targets, options_)
+                       .certify(1.0, direction)
+                       .alpha == 1.0;
+        };
+        if (free(first, last)) continue;
+        const Pose middle = memory.motion_.at(0.5);
+        const double bow = kBow * std::min(still.radius, moving.radius);
+        if (!any_side([&](const Vector3d& side) {
+                const Pose aside{middle.rotation, middle.position + bow * side};
+                return free(first, aside) && free(aside, last);
+            }))
             return pairs[p];
     }
     return std::nullopt;

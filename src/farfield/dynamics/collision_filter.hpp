@@ -73,8 +73,9 @@ class CollisionFilter {
     [[nodiscard]] Result max_step(const Kinematics& start, const Eigen::VectorXd& delta, std::span<const double> gaps,
                                   FilterMemory& memory, std::span<double> fractions = {}) const;
 
-    /// The first contact pair of meshes of which one, seen from the other, cannot have moved from `from` to `to` along a screw: it went
-    /// around the other or, between states that no certified path connects, through it. Turning together is no motion here.
+    /// The first contact pair of meshes of which one, seen from the other, cannot have moved from `from` to `to` along a screw, nor along
+    /// two that lead a tenth of the smaller one's radius aside: it went around the other or, between states that no certified path
+    /// connects, through it. Turning together is no motion here.
     [[nodiscard]] std::optional<ContactPair> find_detour(const Poses& from, const Poses& to,
                                                          FilterMemory& memory) const;
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/dynamics/implicit_step.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "farfield/math/rotation.hpp"
 
@@ -11,6 +13,9 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
+
+constexpr int kEvaluations = 2;  // per iteration, on average, before a step is given up
+constexpr int kPatience = 20;    // iterations that do not bring it closer, before it is
 
 /// One step on the way to its solution.
 struct StepSolve {
@@ -63,6 +68,44 @@ bool went_around(StepSolve& solve) {
     if (!solve.context.filter || report.status != StepStatus::Converged || report.shortest_step == 1.0) return false;
     const Poses &from = solve.problem.kinematics_now().poses, &to = solve.problem.place(solve.x.q).poses;
     return solve.context.filter->find_detour(from, to, solve.memory.filter).has_value();
+}
+
+/// A step whose script cannot be followed names the body that is left no room: of the bodies that are not scripted, the one
+/// whose second nearest neighbour is nearest.
+void name_squeezed(StepSolve& solve) {
+    const CollisionFilter* filter = solve.context.filter;
+    if (!filter || solve.report.status == StepStatus::Converged || !solve.problem.scripted()) return;
+    (void)solve.problem.remaining_script(solve.x.q);
+    if (solve.problem.script_done()) return;
+    const Poses& poses = solve.problem.place(solve.x.q).poses;
+    struct Neighbours {
+        double first = std::numeric_limits<double>::infinity(), second = std::numeric_limits<double>::infinity();
+        int a = -1, b = -1;
+    };
+    std::vector<Neighbours> near(poses.size());
+    const auto meet = [&](int body, int other, double gap) {
+        Neighbours& mine = near[static_cast<std::size_t>(body)];
+        const ModelBody& moves = solve.context.model.bodies()[static_cast<std::size_t>(body)];
+        if (moves.kinematic >= 0 || moves.last_dof < 0 || gap >= mine.second) return;
+        if (gap < mine.first) {
+            mine = {gap, mine.first, other, mine.a};
+        } else {
+            mine.second = gap, mine.b = other;
+        }
+    };
+    for (std::size_t p = 0; p < filter->pairs().size(); ++p) {
+        const ContactPair& pair = filter->pairs()[p];
+        const double gap = filter->gap_lower_bound(static_cast<int>(p), poses);
+        meet(pair.a, pair.b, gap);
+        meet(pair.b, pair.a, gap);
+    }
+    const auto held = std::min_element(near.begin(), near.end(),
+                                       [](const Neighbours& x, const Neighbours& y) { return x.second < y.second; });
+    if (held == near.end() || held->b < 0) return;
+    solve.report.status = StepStatus::Squeezed;
+    solve.report.squeezed = static_cast<int>(held - near.begin());
+    solve.report.between_a = std::min(held->a, held->b);
+    solve.report.between_b = std::max(held->a, held->b);
 }
 
 /// Adds the pull-back of v_next = difference(q, q_next)/dt to both ends of every direction. `delta` = difference(q, q_next).
@@ -161,8 +204,10 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
     s.problem.reset_counts();
     s.problem.begin(context, now, input, memory);
     choose_start(solve);
-    newton(s.problem, {context.options.max_iterations}, s.x, solve.report);
+    const int most = context.options.max_iterations;
+    newton(s.problem, {most, kEvaluations * most, kPatience, context.trace}, s.x, solve.report);
     solve.report.detour = went_around(solve);
+    name_squeezed(solve);
     return finish(solve, next);
 }
 

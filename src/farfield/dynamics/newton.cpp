@@ -20,16 +20,16 @@ constexpr int kBlindSteps = 2;    // in a row, before a gradient that has stoppe
 constexpr double kStalled = 0.5;  // and a factor by which it still falls
 
 /// Halves the step, starting from the free way, until the function falls enough. Where `any_feasible`, every point where it is finite will
-/// do. The first trial mostly fits, so its derivatives are computed at once unless the last search has taught otherwise (`first_fits`).
-bool line_search(NewtonProblem& problem, const NewtonDirection& direction, const FreeWay& way, bool any_feasible,
-                 bool keep_factor, bool& first_fits, int& evaluations, NewtonIterate& x) {
+/// do. Returns the fraction taken, 0 when none fits. The first trial mostly fits, so its derivatives are computed at once unless the last search has taught otherwise (`first_fits`).
+double line_search(NewtonProblem& problem, const NewtonDirection& direction, const FreeWay& way, bool any_feasible,
+                   bool keep_factor, bool& first_fits, int& evaluations, NewtonIterate& x) {
     const double value = x.value;
     const auto derivatives = [&] { return keep_factor ? problem.differentiate(x.trial) : problem.linearize(x.trial); };
     x.evaluated = false;
-    if (!(way.alpha > 0.0)) return false;
+    if (!(way.alpha > 0.0)) return 0.0;
     const bool certain = any_feasible && way.certified;
-    double alpha = way.alpha;
-    for (int halving = 0; halving < kMaxHalvings; ++halving, alpha *= 0.5) {
+    for (int halving = 0; halving < kMaxHalvings; ++halving) {
+        const double alpha = std::ldexp(way.alpha, -halving);
         x.scaled = alpha * x.step;
         problem.move(x.q, x.scaled, x.trial);
         const bool at_once = !certain && halving == 0 && first_fits;
@@ -41,10 +41,10 @@ bool line_search(NewtonProblem& problem, const NewtonDirection& direction, const
             x.evaluated = at_once;
             x.value = trial;
             first_fits = halving == 0;
-            return true;
+            return alpha;
         }
     }
-    return false;
+    return 0.0;
 }
 
 }  // namespace
@@ -54,8 +54,10 @@ void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x
     bool first_fits = true, kept = false;
     constexpr double kNone = std::numeric_limits<double>::infinity();
     double last_excess = kNone;
-    int evaluations = 0, blind_steps = 0;
-    while (report.iterations < limits.max_iterations && evaluations < limits.max_evaluations) {
+    double least_fall = kNone;
+    int evaluations = 0, blind_steps = 0, waited = 0;
+    while (report.iterations < limits.max_iterations && evaluations < limits.max_evaluations &&
+           waited < limits.patience) {
         ++report.iterations;
         if (!x.evaluated) {
             x.value = problem.linearize(x.q);
@@ -73,7 +75,10 @@ void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x
             report.status = *direction.failure;
             break;
         }
-        const bool blind = direction.arrived && -direction.slope <= direction.noise;
+        const double fall = -direction.slope;
+        ++waited;
+        if (fall < 0.5 * least_fall) least_fall = fall, waited = 0;
+        const bool blind = direction.arrived && fall <= direction.noise;
         blind_steps = blind ? blind_steps + 1 : 0;
         const bool stalled = blind_steps >= kBlindSteps && direction.excess > kStalled * last_excess;
         const bool keep = problem.keeps_factor() && direction.excess <= kFast * last_excess && last_excess < kNone;
@@ -82,8 +87,19 @@ void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x
         const bool passed = direction.arrived && (direction.excess <= std::min(allowed, 1.0) || stalled);
         problem.accept();
         const FreeWay way = problem.free_way(x.step, direction, report);
-        if (!line_search(problem, direction, way, passed || blind || !direction.arrived, keep, first_fits, evaluations,
-                         x)) {
+        const double alpha = line_search(problem, direction, way, passed || blind || !direction.arrived, keep,
+                                         first_fits, evaluations, x);
+        if (limits.trace) {
+            limits.trace->push_back({.residual = report.residual,
+                                     .excess = direction.excess,
+                                     .slope = direction.slope,
+                                     .noise = direction.noise,
+                                     .way = way.alpha,
+                                     .alpha = alpha,
+                                     .limiting_a = way.limiting_a,
+                                     .limiting_b = way.limiting_b});
+        }
+        if (!(alpha > 0.0)) {
             report.status = StepStatus::LineSearchFailed;
             break;
         }

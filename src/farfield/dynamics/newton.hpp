@@ -9,6 +9,7 @@
 #include <Eigen/Dense>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "farfield/dynamics/step_types.hpp"
 
@@ -68,6 +69,8 @@ struct NewtonIterate {
 struct NewtonLimits {
     int max_iterations = 0;  ///< of the iterations that the report counts, those from before included
     int max_evaluations = std::numeric_limits<int>::max();  ///< from here on
+    int patience = std::numeric_limits<int>::max();         ///< iterations in which the expected fall has to halve once
+    std::vector<StepIteration>* trace = nullptr;            ///< is told every iteration
 };
 
 /// From x.q until the gradient is as small as the problem asks. Sets the status of the report and adds to its iterations.

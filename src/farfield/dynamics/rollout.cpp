@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
-#include "farfield/dynamics/implicit_step.hpp"
+#include "farfield/dynamics/piecewise_step.hpp"
 #include "farfield/dynamics/simulation.hpp"
 
 namespace farfield {
@@ -159,6 +159,7 @@ Trajectory rollout(std::shared_ptr<const Model> model_ptr, const Parameters& par
         if (input.script.size()) next.script = input.script.row(step).transpose();
         if (input.guess.size()) next.guess = input.guess.row(step).transpose();
         t.reports.push_back(simulation.step(next));
+        t.cuts.insert(t.cuts.end(), simulation.last_cuts().begin(), simulation.last_cuts().end());
         t.script.row(step) = simulation.last_input().script.transpose();
         t.q.row(step + 1) = simulation.state().q.transpose();
         t.v.row(step + 1) = simulation.state().v.transpose();
@@ -218,7 +219,8 @@ std::vector<RolloutGradient> rollout_vjp(const Trajectory& t, std::span<const Lo
         now.v = t.v.row(step).transpose();
         input.control = t.controls.row(step).transpose();
         input.script = t.script.row(step).transpose();
-        implicit_step_vjp(context, now, input, next, bars, memory, scratch, step_gradients, gradients);
+        piecewise_step_vjp(context, now, input, next, t.cuts_of(step), bars, memory, scratch, step_gradients,
+                           gradients);
         for (std::size_t d = 0; d < count; ++d) {
             std::swap(bars[d], step_gradients[d].state);
             out[d].controls.row(step) = step_gradients[d].control.transpose();

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
-#include "farfield/dynamics/implicit_step.hpp"
+#include "farfield/dynamics/piecewise_step.hpp"
 
 namespace farfield {
 namespace {
@@ -77,6 +77,9 @@ struct Simulation::Parts {
     StepScratch scratch;
     State now, next;
     Eigen::VectorXd previous_q;
+    double last_length = 1.0;
+    std::vector<StepCut> cuts;
+    std::vector<StepIteration> trace;
     StepInput input;
     StepReport report;
     int num_steps = 0;
@@ -101,6 +104,9 @@ const State& Simulation::state() const { return parts_->now; }
 int Simulation::num_steps() const { return parts_->num_steps; }
 const StepReport& Simulation::last_report() const { return parts_->report; }
 const StepInput& Simulation::last_input() const { return parts_->input; }
+const std::vector<StepCut>& Simulation::last_cuts() const { return parts_->cuts; }
+void Simulation::set_trace(bool on) { parts_->context.trace = on ? &parts_->trace : nullptr; }
+const std::vector<StepIteration>& Simulation::last_trace() const { return parts_->trace; }
 const std::shared_ptr<const Model>& Simulation::model() const { return parts_->model; }
 const Parameters& Simulation::parameters() const { return parts_->parameters; }
 const ContactSetup& Simulation::contact() const { return parts_->contact; }
@@ -127,6 +133,9 @@ void Simulation::reset(const State& state, const char* place) {
     set_resting_script(*s.model, s.now.q, s.input.script);
     s.memory = make_memory(s.context);
     s.previous_q.resize(0);
+    s.last_length = 1.0;
+    s.cuts.clear();
+    s.trace.clear();
     s.report = {};
     s.num_steps = 0;
     s.start_checked = true;
@@ -153,8 +162,11 @@ const StepReport& Simulation::step(const StepInput& input) {
     if (!s.start_checked) s.refuse_intersection(s.now, "simulation: state");
     s.start_checked = true;
     s.take(input);
-    s.report = implicit_step(s.context, s.now, s.input, s.memory, s.scratch, s.next);
-    s.previous_q = s.now.q;
+    s.trace.clear();
+    s.report = piecewise_step(s.context, s.now, s.input, s.memory, s.scratch, s.next, s.cuts);
+    for (StepCut& cut : s.cuts) cut.step = s.num_steps;
+    s.previous_q = s.cuts.empty() ? s.now.q : s.cuts.back().state.q;
+    s.last_length = s.cuts.empty() ? 1.0 : 1.0 - s.cuts.back().fraction;
     std::swap(s.now, s.next);
     ++s.num_steps;
     return s.report;
@@ -162,7 +174,7 @@ const StepReport& Simulation::step(const StepInput& input) {
 
 SimulationSnapshot Simulation::snapshot() const {
     const Parts& s = *parts_;
-    return {s.now, s.previous_q, s.input.script, s.num_steps, s.report, s.memory.save()};
+    return {s.now, s.previous_q, s.last_length, s.input.script, s.num_steps, s.report, s.memory.save()};
 }
 
 void Simulation::restore(const SimulationSnapshot& snapshot) {
@@ -173,10 +185,15 @@ void Simulation::restore(const SimulationSnapshot& snapshot) {
              s.model->num_q());
     }
     require_finite(snapshot.script, 7 * s.model->num_kinematic(), "snapshot: script");
+    if (!(snapshot.last_length > 0.0 && snapshot.last_length <= 1.0))
+        fail("simulation: snapshot: last_length ", snapshot.last_length, ", expected in (0, 1]");
     if (snapshot.num_steps < 0) fail("simulation: snapshot: ", snapshot.num_steps, " steps, expected >= 0");
     s.memory.restore(snapshot.memory);
     s.now = snapshot.state;
     s.previous_q = snapshot.previous_q;
+    s.last_length = snapshot.last_length;
+    s.cuts.clear();
+    s.trace.clear();
     s.input.script = snapshot.script;
     s.num_steps = snapshot.num_steps;
     s.start_checked = true;
@@ -185,11 +202,13 @@ void Simulation::restore(const SimulationSnapshot& snapshot) {
 
 std::vector<ContactForce> Simulation::contacts() const {
     const Parts& s = *parts_;
+    StepContext context{*s.model, s.parameters, s.contact.potential.get(), s.contact.filter.get(), s.options};
+    context.options.dt *= s.last_length;
     Kinematics now, previous;
     forward_kinematics(*s.model, s.parameters, s.now.q, now);
-    if (s.previous_q.size() == 0) return contact_forces(s.context, now.poses);
+    if (s.previous_q.size() == 0) return contact_forces(context, now.poses);
     forward_kinematics(*s.model, s.parameters, s.previous_q, previous);
-    return contact_forces(s.context, previous.poses, now.poses);
+    return contact_forces(context, previous.poses, now.poses);
 }
 
 std::optional<Intersection> Simulation::find_intersection() const {

@@ -18,7 +18,8 @@ namespace farfield {
 /// Where a simulation is.
 struct SimulationSnapshot {
     State state;
-    Eigen::VectorXd previous_q;  ///< at the start of the last step; empty before the first one
+    Eigen::VectorXd previous_q;  ///< at the start of the last piece of the last step; empty before the first one
+    double last_length = 1.0;    ///< of that piece, as a fraction of the step
     Eigen::VectorXd script;      ///< where kinematic bodies rest when a step has no script
     int num_steps = 0;
     StepReport report{};         ///< of the last step
@@ -47,7 +48,12 @@ class Simulation {
     [[nodiscard]] int num_steps() const;
     [[nodiscard]] double time() const { return num_steps() * options().dt; }  ///< [s]
     [[nodiscard]] const StepReport& last_report() const;
-    [[nodiscard]] const StepInput& last_input() const;  ///< as applied: quaternions of unit length
+    [[nodiscard]] const StepInput& last_input() const;            ///< as applied: quaternions of unit length
+    [[nodiscard]] const std::vector<StepCut>& last_cuts() const;  ///< states between the pieces of the last step
+
+    /// Whether steps record their iterations. Off at first; costs nothing then.
+    void set_trace(bool on);
+    [[nodiscard]] const std::vector<StepIteration>& last_trace() const;
 
     [[nodiscard]] SimulationSnapshot snapshot() const;
     /// Throws when the snapshot is of another model or contact model.

@@ -3,7 +3,8 @@
 /// @file  The exact Jacobian of one step of a trajectory.
 ///
 /// With x = (q, v) in tangent coordinates, n = num_dofs each:  dx_next = A dx + B du + S ds + C dtheta.
-/// Rows of q_next are adjoint directions against one factor; rows of v_next follow from v_next = difference(q, q_next)/dt.
+/// Rows of q_next are adjoint directions against one factor; rows of v_next follow from v_next = difference(q, q_next)/dt. A step that
+/// was cut takes adjoint directions for both through its pieces.
 #include <Eigen/Dense>
 
 #include "farfield/dynamics/rollout.hpp"

@@ -257,7 +257,6 @@ const VectorXd& StepProblem::remaining_script(const VectorXd& q) {
     return remaining_;
 }
 
-/// Of the last remaining_script().
 bool StepProblem::script_done() const {
     const Model& model = context_->model;
     for (const int kinematic : model.kinematic_bodies()) {

@@ -46,6 +46,7 @@ class StepProblem final : public NewtonProblem {
     [[nodiscard]] bool scripted() const { return context_->model.num_kinematic() > 0; }
     /// Tangent from the scripted coordinates in q to their targets; zero elsewhere.
     const Eigen::VectorXd& remaining_script(const Eigen::VectorXd& q);
+    [[nodiscard]] bool script_done() const;  ///< nothing was left, up to rounding, in the last remaining_script()
 
     /// The tangent step from the start along which the velocity v and the script lead.
     void ahead(const Eigen::VectorXd& v, Eigen::VectorXd& step);
@@ -62,7 +63,6 @@ class StepProblem final : public NewtonProblem {
  private:
     [[nodiscard]] JointStep joint_step() const;
     void set_gravity_scale();
-    [[nodiscard]] bool script_done() const;
     void slow_down_held(const NewtonDirection& direction, Eigen::VectorXd& step, CollisionFilter::Result& way);
     void set_held_groups();
     void add_smooth_terms(const Eigen::VectorXd& q, BlockMatrix* hessian);

@@ -69,6 +69,8 @@ const char* to_string(StepStatus status) {
             return "non_finite";
         case StepStatus::Intersecting:
             return "intersecting";
+        case StepStatus::Squeezed:
+            return "squeezed";
     }
     return "unknown";
 }

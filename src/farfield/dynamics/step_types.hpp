@@ -21,14 +21,14 @@ struct StepOptions {
     /// Newton stop: how far off a coordinate may still be, relative to the size of what it moves (dynamics/step_scales.hpp). The step
     /// computed there is still taken, so what remains is about its square.
     double tolerance = 1e-7;
-    int max_iterations = 200;
+    int max_iterations = 200;  ///< of Newton's method in one piece; a step that needs more is cut
     PdConvention pd_convention = PdConvention::Standard;
 };
 
 /// Throws unless dt > 0, tolerance > 0, max_iterations >= 1.
 void validate(const StepOptions& options);
 
-enum class StepStatus { Converged, MaxIterations, LineSearchFailed, NonFinite, Intersecting };
+enum class StepStatus { Converged, MaxIterations, LineSearchFailed, NonFinite, Intersecting, Squeezed };
 [[nodiscard]] const char* to_string(StepStatus status);
 
 /// Calls of the contact model.
@@ -40,7 +40,8 @@ struct ContactCounts {
 /// Every step comes with a certificate.
 struct StepReport {
     StepStatus status = StepStatus::Converged;
-    int iterations = 0;  ///< of Newton's method
+    int iterations = 0;  ///< of Newton's method, in all pieces and attempts
+    int pieces = 1;      ///< in which the step was taken
     /// Gradient norm [N, N m] where the last full Newton step was computed, which was then still taken.
     double residual = 0.0;
     double min_gap = std::numeric_limits<
@@ -49,7 +50,25 @@ struct StepReport {
     bool detour = false;         ///< a body went around another within the step, although no straight way led there
     double conditioning = 1.0;   ///< smallest over largest pivot of the last Hessian
     double kinetic = 0.0, potential = 0.0, contact = 0.0;  ///< energies at the end of the step [J]
-    ContactCounts contact_counts{};
+    ContactCounts contact_counts{};                        ///< in all pieces and attempts
+    int squeezed = -1, between_a = -1, between_b = -1;     ///< bodies of a step that ended as Squeezed, else -1
+};
+
+/// One iteration of Newton's method, for those who look on.
+struct StepIteration {
+    double begin = 0.0, length = 1.0;  ///< of the piece that was tried, as fractions of the step
+    double residual = 0.0;             ///< norm of the gradient [N, N m]
+    double excess = 0.0;               ///< over what is allowed: at most 1 where Newton's method stops
+    double slope = 0.0, noise = 0.0;   ///< of the potential along the direction, and rounding in its values [J]
+    double way = 1.0, alpha = 0.0;     ///< fraction of the direction that was free, and that was taken; 0: none fitted
+    int limiting_a = -1, limiting_b = -1;  ///< bodies in the way, -1 when there were none
+};
+
+/// A state between two pieces of a step that was cut.
+struct StepCut {
+    int step = 0;           ///< of the motion it belongs to
+    double fraction = 0.0;  ///< of the step's time at which it stands, in (0, 1)
+    State state;
 };
 
 /// A contact model and the filter that certifies its steps, both built for one model. Empty: no contact.
@@ -71,7 +90,8 @@ struct StepContext {
     const contact::ContactPotential* contact = nullptr;
     const CollisionFilter* filter = nullptr;
     StepOptions options{};
-    ThreadPool* pool = nullptr;  ///< shares out the body pairs of contact; null: one thread
+    ThreadPool* pool = nullptr;                   ///< shares out the body pairs of contact; null: one thread
+    std::vector<StepIteration>* trace = nullptr;  ///< is told every iteration; null: nobody looks on
 };
 
 /// What carries over from step to step of one rollout: warm starts. Starts cold, and is saved with a simulation.

@@ -50,6 +50,27 @@ void end_with_failed_step(GivenStates& states) {
     }
 }
 
+/// Between the states of the steps they belong to, and as many as the reports say.
+void require_cuts(const Trajectory& t) {
+    std::vector<int> pieces(t.reports.size(), 1);
+    for (std::size_t k = 0; k < t.cuts.size(); ++k) {
+        const StepCut& cut = t.cuts[k];
+        if (cut.step < 0 || cut.step >= t.num_steps())
+            fail("trajectory: cuts[", k, "] is of step ", cut.step, ", expected 0 to ", t.num_steps() - 1);
+        const double before = k > 0 && t.cuts[k - 1].step == cut.step ? t.cuts[k - 1].fraction : 0.0;
+        if (!(cut.fraction > before && cut.fraction < 1.0) || (k > 0 && t.cuts[k - 1].step > cut.step))
+            fail("trajectory: cuts[", k, "] at ", cut.fraction, " of step ", cut.step, ", expected order of time");
+        validate(*t.model, cut.state, "trajectory: cuts");
+        ++pieces[static_cast<std::size_t>(cut.step)];
+    }
+    for (std::size_t step = 0; step < pieces.size(); ++step) {
+        const StepReport& report = t.reports[step];
+        if (report.status == StepStatus::Converged && report.pieces != pieces[step])
+            fail("trajectory: step ", step, " was taken in ", report.pieces,
+                 " pieces, expected as many cuts less one, got ", pieces[step] - 1);
+    }
+}
+
 RowMatrix script_of(const Model& model, const RowMatrix& q) {
     RowMatrix script(std::max<Eigen::Index>(q.rows() - 1, 0), 7 * model.num_kinematic());
     for (int k = 0; k < model.num_kinematic() && q.cols() == model.num_q(); ++k) {
@@ -90,6 +111,7 @@ void validate(const Trajectory& t) {
     require_finite(t.v, stopped ? taken : taken + 1, "v");
     require_finite(t.controls, asked, "controls");
     require_finite(t.script, asked, "script");
+    require_cuts(t);
 }
 
 Trajectory trajectory_of(std::shared_ptr<const Model> model, Parameters parameters, ContactSetup contact,
@@ -108,7 +130,8 @@ Trajectory trajectory_of(std::shared_ptr<const Model> model, Parameters paramete
                  .q = std::move(states.q),
                  .v = std::move(states.v),
                  .controls = std::move(states.controls),
-                 .reports = std::move(states.reports)};
+                 .reports = std::move(states.reports),
+                 .cuts = std::move(states.cuts)};
     t.script = script_of(*t.model, t.q);
     validate(t);
     return t;
@@ -128,11 +151,20 @@ bool Trajectory::converged() const {
 
 State Trajectory::state(int step) const { return State{q.row(step).transpose(), v.row(step).transpose()}; }
 
+std::span<const StepCut> Trajectory::cuts_of(int step) const {
+    const auto [first, last] = std::equal_range(cuts.begin(), cuts.end(), StepCut{.step = step},
+                                                [](const StepCut& a, const StepCut& b) { return a.step < b.step; });
+    return {first, last};
+}
+
 std::vector<ContactForce> contact_forces(const Trajectory& t, int step) {
     if (step < 0 || step >= t.num_steps()) fail("contact_forces: step ", step, ", expected 0 to ", t.num_steps() - 1);
-    const StepContext context{*t.model, t.parameters, t.contact.potential.get(), nullptr, t.options};
+    StepContext context{*t.model, t.parameters, t.contact.potential.get(), nullptr, t.options};
+    const std::span<const StepCut> cuts = t.cuts_of(step);
+    if (!cuts.empty()) context.options.dt *= 1.0 - cuts.back().fraction;
     Kinematics previous, now;
-    forward_kinematics(*t.model, t.parameters, t.q.row(step).transpose(), previous);
+    forward_kinematics(*t.model, t.parameters, cuts.empty() ? t.q.row(step).transpose() : cuts.back().state.q,
+                       previous);
     forward_kinematics(*t.model, t.parameters, t.q.row(step + 1).transpose(), now);
     return contact_forces(context, previous.poses, now.poses);
 }

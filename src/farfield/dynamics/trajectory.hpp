@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,14 @@ struct Trajectory {
     RowMatrix controls;               ///< (steps, num_controls), as applied
     RowMatrix script;                 ///< (steps, 7 num_kinematic), as applied
     std::vector<StepReport> reports;  ///< one per step taken
+    std::vector<StepCut> cuts{};      ///< states inside steps that were cut, in order of time
 
     [[nodiscard]] int num_steps() const { return static_cast<int>(reports.size()); }
     /// Every step asked for was taken and converged.
     [[nodiscard]] bool converged() const;
     [[nodiscard]] State state(int step) const;
+    /// Those of one step.
+    [[nodiscard]] std::span<const StepCut> cuts_of(int step) const;
 };
 
 /// States that no single rollout made, as a trajectory: steps taken one by one, or by another engine.
@@ -40,6 +44,7 @@ struct GivenStates {
     RowMatrix q, v;                     ///< (steps + 1, ...)
     RowMatrix controls;                 ///< (steps, num_controls)
     std::vector<StepReport> reports{};  ///< one per step; empty: all converged, but for `failed`
+    std::vector<StepCut> cuts{};        ///< of steps that were cut
     bool failed =
         false;  ///< without reports: a further step was tried and led nowhere; states from the first that is not finite are dropped
     double min_gap = std::numeric_limits<double>::infinity();  ///< of every step without reports [m]
@@ -52,7 +57,7 @@ struct GivenStates {
 /// Throws std::invalid_argument when the arrays do not fit each other.
 void validate(const Trajectory& trajectory);
 
-/// What contact did in step `step` (from state `step` to the next).
+/// What contact did in step `step` (from state `step` to the next); in its last piece, if it was cut.
 [[nodiscard]] std::vector<ContactForce> contact_forces(const Trajectory& trajectory, int step);
 
 /// Throws when the trajectory had contact but carries no model of it: then it cannot be differentiated.

@@ -13,7 +13,7 @@ namespace farfield {
 namespace {
 
 constexpr const char* kFormat = "farfield.simulation";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  // 2: steps that were cut
 
 using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 
@@ -32,6 +32,7 @@ TensorFile to_tensors(const Simulation& simulation, const std::string& place) {
     put(file, "q", snapshot.state.q);
     put(file, "v", snapshot.state.v);
     put(file, "previous_q", snapshot.previous_q);
+    put(file, "last_length", Eigen::VectorXd(Eigen::VectorXd::Constant(1, snapshot.last_length)));
     put(file, "script", snapshot.script);
     put(file, "num_steps", Integers(Integers::Constant(1, snapshot.num_steps)));
     put(file, std::vector{snapshot.report});
@@ -51,6 +52,10 @@ Simulation from_tensors(const TensorFile& file, const std::string& place, std::s
     reader.read("q", snapshot.state.q);
     reader.read("v", snapshot.state.v);
     reader.read("previous_q", snapshot.previous_q);
+    Eigen::VectorXd last_length;
+    reader.read("last_length", last_length);
+    if (last_length.size() != 1) fail_file(place, ": ", last_length.size(), " lengths of the last piece, expected 1");
+    snapshot.last_length = last_length[0];
     reader.read("script", snapshot.script);
     Integers num_steps;
     reader.read("num_steps", num_steps);

@@ -3,7 +3,7 @@
 /// @file  A simulation in a file: what it moves, how, where it is, and its warm starts. A loaded one goes on bit for bit.
 ///
 /// A simulation file ("format" = "farfield.simulation") holds model and parameters as a model file does, "options.<field>",
-/// "filter.<field>", the text "contact" (contact_json.hpp; empty without contact), and the snapshot: "q", "v", "previous_q", "script",
+/// "filter.<field>", the text "contact" (contact_json.hpp; empty without contact), and the snapshot: "q", "v", "previous_q", "last_length", "script",
 /// "num_steps", "memory", "report.<field>". Anything wrong with a file is a FileError that names it.
 #include <filesystem>
 #include <memory>

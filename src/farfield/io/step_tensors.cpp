@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "farfield/base/error.hpp"
+#include "farfield/dynamics/trajectory.hpp"
 
 namespace farfield {
 namespace {
@@ -15,10 +16,11 @@ using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 /// Calls visit(name, field) for every field. Names every member, so that a new one cannot be forgotten.
 template <class Report, class Visit>
 void visit_report(Report& report, Visit&& visit) {
-    auto& [status, iterations, residual, min_gap, shortest_step, detour, conditioning, kinetic, potential, contact,
-           contact_counts] = report;
+    auto& [status, iterations, pieces, residual, min_gap, shortest_step, detour, conditioning, kinetic, potential,
+           contact, contact_counts, squeezed, between_a, between_b] = report;
     visit("report.status", status);
     visit("report.iterations", iterations);
+    visit("report.pieces", pieces);
     visit("report.residual", residual);
     visit("report.min_gap", min_gap);
     visit("report.shortest_step", shortest_step);
@@ -29,6 +31,9 @@ void visit_report(Report& report, Visit&& visit) {
     visit("report.contact", contact);
     visit("report.contact_linearizations", contact_counts.linearizations);
     visit("report.contact_energies", contact_counts.energies);
+    visit("report.squeezed", squeezed);
+    visit("report.between_a", between_a);
+    visit("report.between_b", between_b);
 }
 
 template <class Options, class Visit>
@@ -50,7 +55,7 @@ void visit_filter(Options& options, Visit&& visit) {
 }
 
 /// How many values an enumeration has; files hold their numbers.
-constexpr int count_of(StepStatus) { return static_cast<int>(StepStatus::Intersecting) + 1; }
+constexpr int count_of(StepStatus) { return static_cast<int>(StepStatus::Squeezed) + 1; }
 constexpr int count_of(PdConvention) { return static_cast<int>(PdConvention::Paper) + 1; }
 
 /// A column of equal fields of many structs: doubles stay doubles, integers and enumerators are I32.
@@ -128,6 +133,42 @@ constexpr auto kFilter = [](auto& item, auto&& visit) { visit_filter(item, visit
 void put(TensorFile& file, const std::vector<StepReport>& reports) { put_columns(file, reports, kReport); }
 std::vector<StepReport> read_reports(TensorReader& reader) {
     return read_columns<std::vector<StepReport>>(reader, kReport);
+}
+
+void put(TensorFile& file, const Model& model, const std::vector<StepCut>& cuts) {
+    const auto count = static_cast<Eigen::Index>(cuts.size());
+    Integers step(count);
+    Eigen::VectorXd fraction(count);
+    RowMatrix q(count, model.num_q()), v(count, model.num_dofs());
+    for (Eigen::Index k = 0; k < count; ++k) {
+        const StepCut& cut = cuts[static_cast<std::size_t>(k)];
+        step[k] = cut.step;
+        fraction[k] = cut.fraction;
+        q.row(k) = cut.state.q.transpose();
+        v.row(k) = cut.state.v.transpose();
+    }
+    put(file, "cuts.step", step);
+    put(file, "cuts.fraction", fraction);
+    put(file, "cuts.q", q);
+    put(file, "cuts.v", v);
+}
+
+std::vector<StepCut> read_cuts(TensorReader& reader) {
+    Integers step;
+    Eigen::VectorXd fraction;
+    RowMatrix q, v;
+    reader.read("cuts.step", step);
+    reader.read("cuts.fraction", fraction);
+    reader.read("cuts.q", q);
+    reader.read("cuts.v", v);
+    if (fraction.size() != step.size() || q.rows() != step.size() || v.rows() != step.size()) {
+        fail_file(reader.place(), ": cuts of ", step.size(), " steps, ", fraction.size(), " fractions, ", q.rows(),
+                  " and ", v.rows(), " states, expected as many of each");
+    }
+    std::vector<StepCut> cuts;
+    for (Eigen::Index k = 0; k < step.size(); ++k)
+        cuts.push_back({step[k], fraction[k], {q.row(k).transpose(), v.row(k).transpose()}});
+    return cuts;
 }
 
 void put(TensorFile& file, const StepOptions& options) { put_columns(file, std::vector{options}, kOptions); }

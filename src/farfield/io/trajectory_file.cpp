@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kTrajectoryFormat = "farfield.trajectory";
 constexpr const char* kStateFormat = "farfield.state";
 constexpr int kVersion =
-    4;  // 2: detours; 3: time steps of scenes, calls of contact; 4: contact stiffness, models of contact built again
+    5;  // 2: detours; 3: time steps of scenes, calls of contact; 4: contact stiffness, models of contact built again; 5: cuts
 constexpr int kStateVersion = 3;
 
 TensorFile to_tensors(const Trajectory& t, const std::string& place) {
@@ -32,6 +32,7 @@ TensorFile to_tensors(const Trajectory& t, const std::string& place) {
     put(file, "controls", t.controls);
     put(file, "script", t.script);
     put(file, t.reports);
+    put(file, *t.model, t.cuts);
     put(file, t.options);
     file.metadata["contact"] = t.contact.description;
     return file;
@@ -48,6 +49,7 @@ Trajectory from_tensors(const TensorFile& file, const std::string& place) {
     reader.read("controls", t.controls);
     reader.read("script", t.script);
     t.reports = read_reports(reader);
+    t.cuts = read_cuts(reader);
     t.options = read_step_options(reader);
     const std::string contact = reader.text("contact");
     reader.finish();

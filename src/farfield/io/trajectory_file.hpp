@@ -3,7 +3,7 @@
 /// @file  Trajectories and states in files, without loss.
 ///
 /// A trajectory file ("format" = "farfield.trajectory") holds its model and parameters as a model file does, the tensors
-/// "q", "v", "controls", "script", "report.<field>" (one entry per step) and "options.<field>", and the text "contact" (contact_json.hpp; empty without contact).
+/// "q", "v", "controls", "script", "report.<field>" (one entry per step), "cuts.<field>" (one per state inside a step that was cut) and "options.<field>", and the text "contact" (contact_json.hpp; empty without contact).
 /// A state file ("farfield.state") holds "q" and "v". Anything wrong with a file is a FileError that names it.
 #include <filesystem>
 #include <string>

@@ -1415,7 +1415,7 @@ class StepOptions:
 
     @property
     def max_iterations(self) -> int:
-        """Newton iterations before a step gives up."""
+        """Newton iterations of one piece; a step that needs more is cut."""
 
     @property
     def pd_convention(self) -> str:
@@ -1452,12 +1452,22 @@ class StepReport:
     @property
     def status(self) -> str:
         """
-        'converged', 'max_iterations', 'line_search_failed', 'non_finite' or 'intersecting'.
+        'converged', 'max_iterations', 'line_search_failed', 'non_finite', 'intersecting' or 'squeezed'.
         """
 
     @property
     def iterations(self) -> int:
-        """Newton iterations."""
+        """Newton iterations, in all pieces and attempts."""
+
+    @property
+    def pieces(self) -> int:
+        """In how many pieces the step was taken; 1 unless it had to be cut."""
+
+    @property
+    def squeezed(self) -> object:
+        """
+        (body, a, b) of a step that ended as 'squeezed': scripted bodies leave `body` no room between a and b.
+        """
 
     @property
     def residual(self) -> float:
@@ -1478,7 +1488,7 @@ class StepReport:
     @property
     def detour(self) -> bool:
         """
-        A body went around another within the step, although no straight way led there: take smaller steps.
+        A body went around another within the step, although no straight way led there, also when it was cut.
         """
 
     @property
@@ -1511,6 +1521,25 @@ class StepReport:
 
     def __repr__(self) -> str: ...
 
+class StepCut:
+    """A state between two pieces of a step that was cut."""
+
+    def __init__(self, *, step: int, fraction: float, state: State) -> None: ...
+
+    @property
+    def step(self) -> int:
+        """The step it belongs to."""
+
+    @property
+    def fraction(self) -> float:
+        """Of the step's time at which it stands, in (0, 1)."""
+
+    @property
+    def state(self) -> State:
+        """The end of one piece and the start of the next."""
+
+    def __repr__(self) -> str: ...
+
 class Trajectory:
     """
     States, controls and reports of a rollout. Arrays are read-only views: the gradient is computed from them.
@@ -1537,6 +1566,12 @@ class Trajectory:
     @property
     def reports(self) -> list[StepReport]:
         """One StepReport per step taken."""
+
+    @property
+    def cuts(self) -> list[StepCut]:
+        """
+        A StepCut for every state inside a step that was cut, in order of time.
+        """
 
     @property
     def model(self) -> Model:
@@ -1582,11 +1617,11 @@ class Trajectory:
         """Per step a list with a ContactForce for every interacting pair."""
 
     @staticmethod
-    def from_states(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float | None = None, options: StepOptions | None = None, contact: str = '', reports: Sequence[StepReport] = [], converged: bool = True, min_gap: float = float('inf')) -> Trajectory:
+    def from_states(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], controls: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], *, dt: float | None = None, options: StepOptions | None = None, contact: str = '', reports: Sequence[StepReport] = [], cuts: Sequence[StepCut] = [], converged: bool = True, min_gap: float = float('inf')) -> Trajectory:
         """
         States that no single rollout made, as a trajectory: steps taken one by one, or by another engine. q: shape (steps + 1, num_q),
         v: (steps + 1, num_dofs), controls: (steps, num_controls).
-        contact: as Trajectory.contact has it, or engine_description(name), which has no gradient here. reports: one per step, or none; then
+        contact: as Trajectory.contact has it, or engine_description(name), which has no gradient here. reports: one per step, with the cuts that belong to them, or none; then
         min_gap [m] is that of all steps, and converged=False says that a further step failed: states from the first that is not finite are dropped.
         """
 
@@ -1729,6 +1764,45 @@ class ContactForce:
 
     def __repr__(self) -> str: ...
 
+class StepIteration:
+    """One iteration of Newton's method."""
+
+    @property
+    def begin(self) -> float:
+        """Where the piece that was tried begins, as a fraction of the step."""
+
+    @property
+    def length(self) -> float:
+        """How long it is, as a fraction of the step."""
+
+    @property
+    def residual(self) -> float:
+        """Norm of the gradient [N, N m]."""
+
+    @property
+    def excess(self) -> float:
+        """Of the gradient over what is allowed; at most 1 at the end."""
+
+    @property
+    def slope(self) -> float:
+        """Of the potential along the direction [J]."""
+
+    @property
+    def noise(self) -> float:
+        """Rounding in differences of the potential [J]."""
+
+    @property
+    def way(self) -> float:
+        """Fraction of the direction that was free of collisions."""
+
+    @property
+    def alpha(self) -> float:
+        """Fraction that was taken; 0 when none fitted."""
+
+    @property
+    def limiting(self) -> object:
+        """(a, b), the bodies in the way, or None."""
+
 class Simulation:
     """
     A model that moves step by step. It keeps warm starts, so steps cost what those of a rollout do, with the same bits.
@@ -1787,6 +1861,19 @@ class Simulation:
 
     def find_intersection(self) -> object:
         """(a, b, point) of the first two bodies whose surfaces cross, or None."""
+
+    @property
+    def last_cuts(self) -> list[StepCut]:
+        """The StepCuts of the last step: states between its pieces."""
+
+    def set_trace(self, on: bool) -> None:
+        """Whether steps record their iterations, see last_trace."""
+
+    @property
+    def last_trace(self) -> list[StepIteration]:
+        """
+        A StepIteration for every iteration of the last step, if set_trace was on.
+        """
 
     @property
     def last_report(self) -> StepReport:

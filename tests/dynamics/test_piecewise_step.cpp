@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file  Steps that are cut, held and squeezed, in contact.
+#include "farfield/dynamics/piecewise_step.hpp"
+
+#include <doctest/doctest.h>
+
+#include "contact/contact_models.hpp"
+#include "farfield/dynamics/simulation.hpp"
+#include "support/contact_rollouts.hpp"
+#include "support/derivative_check.hpp"
+
+using namespace farfield;
+using namespace farfield::testing;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+namespace {
+
+/// A paddle that is led against a box on the ground, which hits a ball.
+std::shared_ptr<const Model> paddle_and_box() {
+    Scene scene;
+    add_ground(scene);
+    add_free_box(scene, "paddle", {0.02, 0.2, 0.1}, 1.0, {-0.2, 0.0, 0.2});
+    scene.bodies.back().motion = BodyMotion::Kinematic;
+    scene.bodies.back().joints.clear();
+    add_free_box(scene, "box", {0.1, 0.08, 0.05}, 1.0, {0.0, 0.01, 0.06});
+    add_free_mesh(scene, "ball", make_sphere(0.08, 0), {0.25, 0.03, 0.1});
+    return build_model(scene);
+}
+
+constexpr int kSteps = 4;
+constexpr double kDt = 0.02;
+
+RowMatrix paddle_script(const Model& model, double speed) {
+    RowMatrix script(kSteps, 7);
+    VectorXd q = model.default_state().q, delta = VectorXd::Zero(model.num_dofs()), moved;
+    for (int step = 0; step < kSteps; ++step) {
+        delta.head<6>() << speed * kDt, 0.0, 0.0, 0.0, 0.01, 0.03;
+        retract(model, q, delta, moved);
+        q = moved;
+        script.row(step) = q.head<7>().transpose();
+    }
+    return script;
+}
+
+struct Pushed {
+    std::shared_ptr<const Model> model = paddle_and_box();
+    ContactSetup contact;
+    Parameters parameters = model->default_parameters();
+    RolloutInput input;
+    StepOptions options{.dt = kDt, .tolerance = 1e-9};
+
+    explicit Pushed(const ContactCase& entry)
+        : contact(make_contact_setup(*model, entry.make_default(*model), entry.name)) {
+        input.state0 = model->default_state();
+        input.state0.v.segment<3>(6) = Vector3d(0.3, 0.0, -0.5);
+        input.controls = RowMatrix::Zero(kSteps, 0);
+        input.script = paddle_script(*model, 1.5);
+        // The fewest iterations with which it arrives: too few for some steps as a whole.
+        options.max_iterations = 4;
+        while (options.max_iterations < 50 && !run().converged()) ++options.max_iterations;
+    }
+    [[nodiscard]] Trajectory run(ThreadPool* pool = nullptr) const {
+        return rollout(model, parameters, input, options, contact, pool);
+    }
+};
+
+bool same_cuts(const Trajectory& a, const Trajectory& b) {
+    return a.cuts.size() == b.cuts.size() &&
+           std::equal(a.cuts.begin(), a.cuts.end(), b.cuts.begin(),
+                      [](const StepCut& x, const StepCut& y) { return x.step == y.step && x.fraction == y.fraction; });
+}
+
+}  // namespace
+
+TEST_CASE("piecewise step: gradients through hits that were cut, in every model") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        const Pushed pushed(entry);
+        const Trajectory t = pushed.run();
+        MESSAGE(entry.name << ": " << t.cuts.size() << " cuts at most " << pushed.options.max_iterations
+                           << " iterations");
+        REQUIRE(t.converged());
+        REQUIRE(t.cuts.size() > 0);
+        Random random(7);
+        const int n = pushed.model->num_dofs();
+        RowMatrix dq = RowMatrix::Zero(kSteps + 1, n), dv = dq;
+        for (double& x : dq.reshaped()) x = normal(random);
+        for (double& x : dv.reshaped()) x = 0.02 * normal(random);
+        const RolloutGradient g = rollout_vjp(t, {.dL_dq = view(dq), .dL_dv = view(dv)});
+        const auto loss = [&](const Pushed& moved) {
+            const Trajectory other = moved.run();
+            if (!other.converged() || !same_cuts(other, t))
+                return std::numeric_limits<double>::quiet_NaN();  // another function
+            double value = dv.cwiseProduct(other.v).sum();
+            VectorXd way;
+            for (int step = 0; step <= kSteps; ++step) {
+                difference(*pushed.model, t.q.row(step).transpose(), other.q.row(step).transpose(), way);
+                value += dq.row(step).dot(way);
+            }
+            return value;
+        };
+        const auto check = [&](const char* what, double expected, auto&& move) {
+            const auto plus_minus = [&](double h) {
+                Pushed plus = pushed, minus = pushed;
+                move(plus, h);
+                move(minus, -h);
+                return std::pair(VectorXd::Constant(1, loss(plus)).eval(), VectorXd::Constant(1, loss(minus)).eval());
+            };
+            const DerivativeReport report =
+                check_ladder(plus_minus, VectorXd::Constant(1, expected), {.first = 1e-4, .last = 1e-9});
+            CHECK_MESSAGE(report.passes(2e-6), what, ": ", report);
+        };
+        const VectorXd s = normal_vector(random, n);
+        check("v0", g.v0.dot(s), [&](Pushed& x, double h) { x.input.state0.v += h * s; });
+        check("friction", g.parameters.friction.sum(),
+              [&](Pushed& x, double h) { x.parameters.friction.array() += h; });
+        check("stiffness", g.parameters.contact_stiffness,
+              [&](Pushed& x, double h) { x.parameters.contact_stiffness += h; });
+        const RowMatrix r = RowMatrix::NullaryExpr(kSteps, 6, [&] { return normal(random); });
+        check("script", g.script.cwiseProduct(r).sum(), [&](Pushed& x, double h) {
+            for (int step = 0; step < kSteps; ++step) {
+                VectorXd q = pushed.input.state0.q, delta = VectorXd::Zero(n), moved;
+                q.head<7>() = pushed.input.script.row(step).transpose();
+                delta.head<6>() = h * r.row(step).transpose();
+                retract(*pushed.model, q, delta, moved);
+                x.input.script.row(step) = moved.head<7>().transpose();
+            }
+        });
+    }
+}
+
+TEST_CASE(
+    "piecewise step: a simulation has the cuts, forces and bits of a rollout, and of one that was stored in between") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        const Pushed pushed(entry);
+        ThreadPool pool(3);
+        const Trajectory t = pushed.run(), threads = pushed.run(&pool);
+        REQUIRE(t.converged());
+        CHECK(t.q == threads.q);
+        Simulation simulation(pushed.model, pushed.parameters, pushed.contact, pushed.options);
+        simulation.reset(pushed.input.state0);
+        for (int step = 0; step < kSteps; ++step) {
+            CAPTURE(step);
+            const StepReport& report =
+                simulation.step({.control = VectorXd(0), .script = pushed.input.script.row(step).transpose()});
+            const std::span<const StepCut> cuts = t.cuts_of(step);
+            CHECK(report.pieces == t.reports[static_cast<std::size_t>(step)].pieces);
+            REQUIRE(simulation.last_cuts().size() == cuts.size());
+            for (std::size_t k = 0; k < cuts.size(); ++k) {
+                CHECK(simulation.last_cuts()[k].step == step);
+                CHECK(simulation.last_cuts()[k].state.q == cuts[k].state.q);
+            }
+            REQUIRE(simulation.state().q == t.state(step + 1).q);
+            const auto ours = simulation.contacts(), theirs = contact_forces(t, step);
+            Simulation stored(pushed.model, pushed.parameters, pushed.contact, pushed.options);
+            stored.restore(simulation.snapshot());
+            const auto kept = stored.contacts();
+            REQUIRE(ours.size() == theirs.size());
+            REQUIRE(ours.size() == kept.size());
+            for (std::size_t k = 0; k < ours.size(); ++k) {
+                CHECK((ours[k].force - theirs[k].force).norm() <= 1e-9 * ours[k].force.norm());
+                CHECK(ours[k].force == kept[k].force);
+            }
+        }
+    }
+}
+
+TEST_CASE("piecewise step: a body without room is named, and the step ends") {
+    Scene scene;
+    add_free_box(scene, "left", {0.05, 0.3, 0.3}, 1.0, {-0.3, 0.0, 0.0});
+    add_free_box(scene, "right", {0.05, 0.3, 0.3}, 1.0, {0.3, 0.0, 0.0});
+    for (std::size_t i : {1, 2}) {
+        scene.bodies[i].motion = BodyMotion::Kinematic;
+        scene.bodies[i].joints.clear();
+    }
+    add_free_box(scene, "nut", {0.1, 0.1, 0.1}, 1.0, {0.02, 0.0, 0.0});
+    add_free_box(scene, "bystander", {0.1, 0.1, 0.1}, 1.0, {0.0, 0.0, 2.0});
+    const auto model = build_model(scene);
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Simulation simulation(model, model->default_parameters(),
+                              make_contact_setup(*model, entry.make_default(*model), entry.name), {});
+        simulation.reset();
+        VectorXd script = model->default_state().q.head<14>();
+        int steps = 0;
+        StepReport report;
+        for (double x = 0.28; x > 0.1 && report.status == StepStatus::Converged; x -= 0.02, ++steps) {
+            script[0] = -x, script[7] = x;
+            report = simulation.step({.control = VectorXd(0), .script = script});
+        }
+        CHECK(report.status == StepStatus::Squeezed);
+        CHECK(steps >= 6);
+        CHECK(report.squeezed == 3);
+        CHECK(report.between_a == 1);
+        CHECK(report.between_b == 2);
+        CHECK(report.contact_counts.linearizations + report.contact_counts.energies <= 1400);
+        CHECK(report.min_gap > 0.0);
+        CHECK_FALSE(simulation.find_intersection().has_value());
+        MESSAGE(entry.name << ": stopped after " << steps << " steps, " << report.iterations << " iterations");
+    }
+}
+
+TEST_CASE("piecewise step: a body held by the filter does not hold others") {
+    Scene scene;
+    add_ground(scene);
+    add_free_box(scene, "held", {0.1, 0.1, 0.1}, 1.0, {0.0, 0.0, 0.1 + 1e-6});
+    add_free_box(scene, "free", {0.1, 0.1, 0.1}, 1.0, {2.0, 0.0, 1.0});
+    add_free_box(scene, "held, too", {0.1, 0.1, 0.1}, 1.0, {-2.0, 0.0, 0.1 + 1e-7});
+    const auto model = build_model(scene);
+    const ContactSetup contact = long_range(*model);
+    const Parameters parameters = model->default_parameters();
+    const StepContext context{*model, parameters, contact.potential.get(), contact.filter.get(), {}};
+    State now = model->default_state();
+    now.v[2] = -5.0, now.v[8] = -5.0, now.v[14] = -5.0;
+    StepMemory memory = make_memory(context);
+    StepProblem problem;
+    problem.begin(context, now, {}, memory);
+    problem.linearize(now.q);
+    NewtonDirection direction{.slope = -1.0};
+    VectorXd step = context.options.dt * now.v, asked = step;
+    StepReport report;
+    const FreeWay way = problem.free_way(step, direction, report);
+    CHECK_FALSE(way.whole);
+    CHECK(report.shortest_step < 1e-4);
+    CHECK(way.alpha * step[8] < 0.35 * asked[8]);  // moves on
+    CHECK(way.alpha * step[2] > 1e-4 * asked[2]);  // keeps its distance
+    CHECK(way.alpha * step[14] > 1e-5 * asked[14]);
+    CHECK(report.min_gap > 0.0);
+}
