@@ -59,7 +59,9 @@ TEST_CASE("pair units: the length is that of the smaller surface, whoever moves"
     CHECK(units_of(ground, 0, 1).length == doctest::Approx(0.1));
 }
 
-TEST_CASE("pair units: the mass is that of the lighter link with what hangs on it; scripted bodies and the world have no say") {
+TEST_CASE(
+    "pair units: the mass is that of the lighter link with what hangs on it; scripted bodies and the world have no "
+    "say") {
     const Scene scene = workshop();
     CHECK(units_of(scene, kWorld, kUpper).mass == doctest::Approx(5.25));
     CHECK(units_of(scene, kWorld, kLower).mass == doctest::Approx(2.25));
