@@ -14,6 +14,7 @@
 #include "contact_model.hpp"
 #include "farfield/base/error.hpp"
 #include "farfield/contact/longrange/options.hpp"
+#include "farfield/contact/pairwise/far_forces.hpp"
 #include "farfield/model/closest_points.hpp"
 #include "farfield/model/kinematics.hpp"
 
@@ -84,6 +85,17 @@ contact::ContactLinearization evaluate(ContactModel& contact, const std::shared_
             .linearize(poses, out);
     }
     if (std::isfinite(out.energy)) list_all_pairs(out, pairs_of(setup, *model));
+    return out;
+}
+
+Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> far_forces_at(ContactModel& contact,
+                                                                        const std::shared_ptr<Model>& model,
+                                                                        const Parameters& parameters,
+                                                                        const Eigen::VectorXd& q) {
+    const Poses poses = poses_at(*model, parameters, q, "far_forces: q");
+    const auto forces = contact::far_forces(*model, *contact.setup(model).potential, parameters, poses);
+    Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> out(static_cast<Eigen::Index>(forces.size()), 3);
+    for (std::size_t i = 0; i < forces.size(); ++i) out.row(static_cast<Eigen::Index>(i)) = forces[i].transpose();
     return out;
 }
 
@@ -159,7 +171,10 @@ void bind_contact(nb::module_& m) {
         .def("evaluate", &evaluate, "model"_a, "parameters"_a, "q"_a, nb::kw_only(), "previous_q"_a.none() = nb::none(),
              "dt"_a = StepOptions{}.dt,
              "Energy, wrenches and Hessian blocks at coordinates q. With previous_q, friction of a step of dt [s] from "
-             "there is included.");
+             "there is included.")
+        .def("far_forces", &far_forces_at, "model"_a, "parameters"_a, "q"_a,
+             "Force [N] on every body from pairs further apart than a tenth of the smaller body's size, shape "
+             "(num_bodies, 3).");
     m.def(
         "contact_from_description",
         [](const std::string& text) -> ContactPtr {

@@ -276,11 +276,6 @@ def test_sampled_starts_reach_the_driver(name):
     assert np.array_equal(state.get("x", state.get("start0.x")), point)
 
 
-def test_stiff_contact_may_take_more_newton_iterations():
-    for weight, most in ((1e-8, 100), (1e-10, 400)):
-        assert runner.prepare(Push(weight=weight), 0, Setup()).objective.max_iterations == most
-
-
 def test_starts_that_intersect_count_as_failures():
     class Refusing:
         def simulate(self, points):

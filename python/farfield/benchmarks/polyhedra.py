@@ -23,6 +23,7 @@ SCENE = Path(__file__).resolve().parents[3] / "scenes" / "wall_spin.xml"
 GRAVITY = 9.81
 PLANK_RANGE, PLANK_DT, PLANK_SLIP = 2e-4, 0.01, 1e-5
 WALL_RANGE, WALL_DT, WALL_SECONDS, MUJOCO_DT = 5e-4, 1e-3, 1.5, 5e-4
+WALL_STIFFNESS = 0.5
 WALL_DEGREES = 10.0  # largest difference of angles, while one block turns by 110 degrees and bounces three times
 SLIP_SPEED, DT, SLOPE = 1e-4, 0.01, 0.5
 
@@ -83,7 +84,8 @@ def wall(
     model, parameters = ff.load(SCENE)
     state = model.keyframes["spin"][0]
     steps = np.zeros((round(seconds / dt), 0))
-    run = ff.rollout(model, parameters, state, steps, dt=dt, contact=ff.Polyhedral(range=reach), tolerance=1e-7)
+    contact = ff.Polyhedral(range=reach, stiffness=WALL_STIFFNESS)
+    run = ff.rollout(model, parameters, state, steps, dt=dt, contact=contact, tolerance=1e-7)
     if not run.converged:
         raise RuntimeError(f"bench polyhedra: wall: step {run.num_steps} did not converge")
     return dt * np.arange(len(run.q)), yaw(run.q)

@@ -16,12 +16,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     import farfield as ff
+    from farfield.commands.far_forces import far_force_warnings
     from farfield.importers import import_file
     from farfield.output import dump_json
 
     imported = import_file(args.file)
     model = ff.build_model(imported.scene)
     report = describe(model)
+    far = far_force_warnings(model, model.default_parameters(), ff.LongRange(), model.default_state().q)
+    report["warnings"] = [*report["warnings"], *far]
     report |= {kind: [note.text for note in imported.notes if note.kind == kind] for kind in KINDS}
     print(dump_json({"file": args.file, **report}) if args.json else as_text(args.file, report))
     return 0

@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     import farfield as ff
+    from farfield.commands.far_forces import far_force_warnings
     from farfield.experiments.runs import TRAJECTORY, RunDir
     from farfield.output import dump_json
     from farfield.viewer.recording import record
@@ -57,6 +58,12 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     state, control = start_state(model, args.key)
+
+    def warn_of_far_forces(when: str, q) -> None:
+        for warning in far_force_warnings(model, parameters, contact, q):
+            print(f"warning: at the {when}, {warning}", file=sys.stderr)
+
+    warn_of_far_forces("start", state.q)
     name = Path(args.file).stem
     folder = RunDir.create(f"simulate-{name}", options={**_options(args), "dt": dt}, path=args.out)
 
@@ -68,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
     after_step = TracePrinter(model.body_names, sys.stderr if args.json else sys.stdout) if args.trace else None
     motion, interrupted = roll(simulation, control, args.steps, quiet=args.quiet or args.trace, after_step=after_step)
     seconds = time.perf_counter() - started
+    warn_of_far_forces("end", motion.q[-1])
 
     ff.save_trajectory(folder.file(TRAJECTORY), motion)
     recording = record(model, motion.poses(), dt=dt)

@@ -60,7 +60,7 @@ class Clutter(Task):
     )
     tolerance: float = option(1e-7, "where Newton's method stops while planning, relative", above=0)
     when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
-    contact_stiffness: float = option(1.0, "of the long-range model, around its automatic weight", above=0)
+    contact_stiffness: float = option(3.0, "of the long-range model, around its automatic weight", above=0)
     weight: float = option(0.0, "of the long-range model as printed in the paper [J]; 0: contact_stiffness", least=0)
     friction: float = option(0.3, "Coulomb coefficient of the ground", least=0)
     grip: float = option(0.0, "Coulomb coefficient between rod and objects and among objects", least=0)

@@ -1310,6 +1310,11 @@ class ContactModel:
         Energy, wrenches and Hessian blocks at coordinates q. With previous_q, friction of a step of dt [s] from there is included.
         """
 
+    def far_forces(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """
+        Force [N] on every body from pairs further apart than a tenth of the smaller body's size, shape (num_bodies, 3).
+        """
+
 def contact_from_description(text: str) -> ContactModel:
     """
     The contact model that ContactModel.description or Trajectory.contact describes; None for an empty text and for the contact of another engine.
