@@ -191,3 +191,14 @@ def test_one_scene_alone_is_kept_and_has_the_bits_of_the_whole_run(tmp_path):
 def test_work_is_bounded_by_evaluations():
     row, _, _ = soak.roll(soak.Plan(first=0, scenes=1, contact=["longrange"], evaluations=5), 0)
     assert row["status"] == "left" and sum(row["evaluations"][:-1]) < 5
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_sixty_heaps_arrive(tmp_path):
+    out = tmp_path / "soak"
+    assert exit_code("soak", "--scenes", 60, "--seed", 1000, "--threads", 2, "--out", out, "--quiet") == 0
+    total = json.loads((out / "soak.json").read_text())["rows"][-1]
+    assert (total["scenes"], total["stops"], total["intersections"]) == (60, 0, 0)
+    assert total["left"] == 0
+    assert total["detours"] <= total["steps"] / 500

@@ -76,7 +76,10 @@ MOTIONS = {
 MORE_MOTIONS = {
     "gather": lambda: replayed("gather 2", slice(0, 80)),
     **{f"heap {seed}": lambda seed=seed: thrown(seed, 20) for seed in range(100, 110)},
-    **{name: lambda name=name: loaded(name) for name in ("ant", "arm7", "bowl", "chain14", "push", "wall_spin")},
+    **{
+        f"{name}.xml": lambda name=name: loaded(name)
+        for name in ("ant", "arm7", "bowl", "chain14", "push", "wall_spin")
+    },
 }
 
 

@@ -71,9 +71,10 @@ def roll(plan: Plan, seed: int) -> tuple[dict, Heap, ff.Trajectory]:
         states.append(simulation.state)
         cuts += simulation.last_cuts
         evaluations += report.contact_evaluations
-        if crossing is None:
-            found = surfaces.find_intersection(ff.forward_kinematics(made.model, parameters, states[-1].q))
-            crossing = None if found is None else f"step {len(reports)}: {found}"
+        for state in (*(cut.state for cut in simulation.last_cuts), states[-1]):
+            found = surfaces.find_intersection(ff.forward_kinematics(made.model, parameters, state.q))
+            if crossing is None and found is not None:
+                crossing = f"step {len(reports)}: {found}"
         if report.status != "converged":
             status = report.status
         elif evaluations >= plan.evaluations:
