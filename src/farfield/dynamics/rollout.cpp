@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
-#include "farfield/dynamics/implicit_step.hpp"
 #include "farfield/dynamics/simulation.hpp"
+#include "farfield/dynamics/step.hpp"
 
 namespace farfield {
 namespace {
@@ -205,9 +205,9 @@ std::vector<RolloutGradient> rollout_vjp(const Trajectory& t, std::span<const Lo
         bars[d].v.setZero(model.num_dofs());
     }
     const StepContext context{model,     t.parameters, t.contact.potential.get(), t.contact.filter.get(),
-                              t.options, options.pool};
+                              t.options, options.pool, t.contact.law.get()};
     StepMemory memory = make_memory(context);
-    StepScratch scratch;
+    AnyStepScratch scratch;
     std::vector<StepGradient> step_gradients(count);
     StepInput input;
     State now, next = t.state(t.num_steps());
@@ -218,7 +218,7 @@ std::vector<RolloutGradient> rollout_vjp(const Trajectory& t, std::span<const Lo
         now.v = t.v.row(step).transpose();
         input.control = t.controls.row(step).transpose();
         input.script = t.script.row(step).transpose();
-        implicit_step_vjp(context, now, input, next, bars, memory, scratch, step_gradients, gradients);
+        take_step_vjp(context, now, input, next, bars, memory, scratch, step_gradients, gradients);
         for (std::size_t d = 0; d < count; ++d) {
             std::swap(bars[d], step_gradients[d].state);
             out[d].controls.row(step) = step_gradients[d].control.transpose();

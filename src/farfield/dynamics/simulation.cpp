@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
-#include "farfield/dynamics/implicit_step.hpp"
+#include "farfield/dynamics/step.hpp"
 
 namespace farfield {
 namespace {
@@ -61,7 +61,8 @@ struct Simulation::Parts {
           contact(for_shapes(*model, parameters, std::move(contact_))),
           options(options_),
           pool(std::move(pool_)),
-          context{*model, parameters, contact.potential.get(), contact.filter.get(), options, pool.get()},
+          context{*model,  parameters, contact.potential.get(), contact.filter.get(),
+                  options, pool.get(), contact.law.get()},
           now(model->default_state()) {}
 
     void take(const StepInput& next_input);
@@ -74,7 +75,7 @@ struct Simulation::Parts {
     std::shared_ptr<ThreadPool> pool;
     StepContext context;
     StepMemory memory;
-    StepScratch scratch;
+    AnyStepScratch scratch;
     State now, next;
     Eigen::VectorXd previous_q;
     StepInput input;
@@ -90,6 +91,7 @@ Simulation::Simulation(std::shared_ptr<const Model> model, Parameters parameters
     Parts& s = *parts_;
     validate(s.options);
     validate(*s.model, s.parameters, "simulation: parameters");
+    require_stable_step(s.context);
     s.memory = make_memory(s.context);
     set_resting_script(*s.model, s.now.q, s.input.script);
 }
@@ -153,7 +155,7 @@ const StepReport& Simulation::step(const StepInput& input) {
     if (!s.start_checked) s.refuse_intersection(s.now, "simulation: state");
     s.start_checked = true;
     s.take(input);
-    s.report = implicit_step(s.context, s.now, s.input, s.memory, s.scratch, s.next);
+    s.report = take_step(s.context, s.now, s.input, s.memory, s.scratch, s.next);
     s.previous_q = s.now.q;
     std::swap(s.now, s.next);
     ++s.num_steps;
@@ -185,6 +187,7 @@ void Simulation::restore(const SimulationSnapshot& snapshot) {
 
 std::vector<ContactForce> Simulation::contacts() const {
     const Parts& s = *parts_;
+    if (s.context.law) return contact_forces(s.context, s.now);
     Kinematics now, previous;
     forward_kinematics(*s.model, s.parameters, s.now.q, now);
     if (s.previous_q.size() == 0) return contact_forces(s.context, now.poses);

@@ -2,7 +2,7 @@
 #include "farfield/dynamics/step_jacobian.hpp"
 
 #include "farfield/base/error.hpp"
-#include "farfield/dynamics/implicit_step.hpp"
+#include "farfield/dynamics/step.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield {
@@ -43,23 +43,28 @@ StepJacobian step_jacobian(const Trajectory& t, int step, const Eigen::VectorXi&
     }
 
     const Eigen::Index n = model.num_dofs();
-    const auto count = static_cast<std::size_t>(n);
-    std::vector<StateGradient> units(count);
-    for (Eigen::Index k = 0; k < n; ++k) units[static_cast<std::size_t>(k)] = {VectorXd::Unit(n, k), VectorXd::Zero(n)};
+    const StepContext context{model,     t.parameters, t.contact.potential.get(), t.contact.filter.get(),
+                              t.options, pool,         t.contact.law.get()};
+    const Eigen::Index rows = context.explicit_steps() ? 2 * n : n;  // v_next of implicit steps follows from q_next
+    const auto count = static_cast<std::size_t>(rows);
+    std::vector<StateGradient> units(count, {VectorXd::Zero(n), VectorXd::Zero(n)});
+    for (Eigen::Index k = 0; k < rows; ++k) {
+        StateGradient& unit = units[static_cast<std::size_t>(k)];
+        (k < n ? unit.q : unit.v)[k % n] = 1.0;
+    }
     std::vector<StepGradient> found(count);
     std::vector<Parameters> by_parameters(count, zero_parameters(model));
-    const StepContext context{model, t.parameters, t.contact.potential.get(), t.contact.filter.get(), t.options, pool};
     StepMemory memory = make_memory(context);
-    StepScratch scratch;
+    AnyStepScratch scratch;
     const StepInput input{t.controls.row(step).transpose(), t.script.row(step).transpose()};
     const State now = t.state(step), next = t.state(step + 1);
-    implicit_step_vjp(context, now, input, next, units, memory, scratch, found, by_parameters);
+    take_step_vjp(context, now, input, next, units, memory, scratch, found, by_parameters);
 
     StepJacobian out{.A = MatrixXd(2 * n, 2 * n),
                      .B = MatrixXd(2 * n, model.num_controls()),
                      .S = MatrixXd(2 * n, 6 * model.num_kinematic()),
                      .C = MatrixXd(2 * n, parameters.size())};
-    for (Eigen::Index k = 0; k < n; ++k) {
+    for (Eigen::Index k = 0; k < rows; ++k) {
         const StepGradient& row = found[static_cast<std::size_t>(k)];
         out.A.row(k) << row.state.q.transpose(), row.state.v.transpose();
         out.B.row(k) = row.control.transpose();
@@ -67,6 +72,7 @@ StepJacobian step_jacobian(const Trajectory& t, int step, const Eigen::VectorXi&
         if (parameters.size())
             out.C.row(k) = flatten(by_parameters[static_cast<std::size_t>(k)])(parameters).transpose();
     }
+    if (rows > n) return out;
     const double dt = t.options.dt;
     VectorXd delta;
     difference(model, now.q, next.q, delta);

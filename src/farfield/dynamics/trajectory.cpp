@@ -115,7 +115,7 @@ Trajectory trajectory_of(std::shared_ptr<const Model> model, Parameters paramete
 }
 
 void require_contact_model(const Trajectory& t, const char* place) {
-    if (t.contact.potential || t.contact.description.empty()) return;
+    if (t.contact.potential || t.contact.law || t.contact.description.empty()) return;
     fail(place, ": the trajectory had contact (", t.contact.description,
          ") but carries no contact model; expected one, since its derivatives depend on it");
 }
@@ -130,7 +130,9 @@ State Trajectory::state(int step) const { return State{q.row(step).transpose(), 
 
 std::vector<ContactForce> contact_forces(const Trajectory& t, int step) {
     if (step < 0 || step >= t.num_steps()) fail("contact_forces: step ", step, ", expected 0 to ", t.num_steps() - 1);
-    const StepContext context{*t.model, t.parameters, t.contact.potential.get(), nullptr, t.options};
+    const StepContext context{*t.model,  t.parameters, t.contact.potential.get(), nullptr,
+                              t.options, nullptr,      t.contact.law.get()};
+    if (context.law) return contact_forces(context, t.state(step + 1));
     Kinematics previous, now;
     forward_kinematics(*t.model, t.parameters, t.q.row(step).transpose(), previous);
     forward_kinematics(*t.model, t.parameters, t.q.row(step + 1).transpose(), now);

@@ -1,6 +1,6 @@
 """C++ core of farfield."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import enum
 import os
 from typing import Annotated
@@ -1391,10 +1391,194 @@ class Polyhedral(ContactModel):
         Body pairs left out because their hulls overlap in the reference pose, with the reason.
         """
 
+class PointCloud:
+    """A surface as points with outward unit normals."""
+
+    def __init__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], normals: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], *, spacing: float, temperature: float | None = None) -> None:
+        """
+        spacing: mean distance of neighbours [m]. temperature [m^2]: 0.1 squared spacings unless given.
+        """
+
+    @property
+    def points(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Shape (n, 3) [m]."""
+
+    @property
+    def normals(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Shape (n, 3)."""
+
+    @property
+    def spacing(self) -> float:
+        """[m]"""
+
+    @property
+    def temperature(self) -> float:
+        """[m^2]"""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def inradius(self) -> float:
+        """Half the thickness of the body [m]."""
+
+    @staticmethod
+    def from_mesh(vertices: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], triangles: Annotated[NDArray[numpy.int32], dict(shape=(None, 3), order='C')], *, spacing: float, temperature: float = 0.1) -> PointCloud:
+        """
+        Points about `spacing` apart [m], mirrored about sharp edges, of a closed mesh. temperature in squared spacings.
+        """
+
+    @staticmethod
+    def sphere(radius: float, count: int, *, temperature: float = 0.5) -> PointCloud:
+        """`count` points on a sphere; temperature in squared spacings."""
+
+    def sign_errors(self, vertices: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], triangles: Annotated[NDArray[numpy.int32], dict(shape=(None, 3), order='C')], *, samples: int = 20000) -> float:
+        """
+        Share of points within three spacings of a mesh at which the soft distance has the wrong sign.
+        """
+
+class SoftDistance:
+    """
+    Soft signed distance of points from a cloud: smooth, with exact gradient and Hessian.
+    """
+
+    def __init__(self, cloud: PointCloud, *, tolerance: float = 1e-12) -> None:
+        """tolerance: share of weights that truncation may leave out."""
+
+    @property
+    def cloud(self) -> PointCloud: ...
+
+    def __call__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Shape (n, 3) -> (n,) [m], negative inside."""
+
+    def gradient(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Shape (n, 3) -> (n, 3)."""
+
+    def hessian(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+        """Shape (n, 3) -> (n, 9), rows of the symmetric 3 x 3 matrices [1/m]."""
+
+    def error(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """
+        Certified bound of what truncation leaves out, shape (n, 3) -> (n,) [m].
+        """
+
+class ForceBlock:
+    """Wrenches of one pair of bodies and their derivatives."""
+
+    @property
+    def a(self) -> int:
+        """Body index."""
+
+    @property
+    def b(self) -> int:
+        """Body index, above a."""
+
+    @property
+    def wrench(self) -> Annotated[NDArray[numpy.float64], dict(shape=(12), order='C')]:
+        """Shape (12,): force and torque on a, then on b, world axes."""
+
+    @property
+    def by_pose(self) -> Annotated[NDArray[numpy.float64], dict(shape=(12, 12), order='F')]:
+        """Shape (12, 12): by linear and angular motion of a, then b."""
+
+    @property
+    def by_twist(self) -> Annotated[NDArray[numpy.float64], dict(shape=(12, 12), order='F')]:
+        """Shape (12, 12): by both velocities."""
+
+class ForceLinearization:
+    """What a force law does, and its derivatives."""
+
+    @property
+    def force(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Shape (num_bodies, 3) [N]."""
+
+    @property
+    def torque(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """About each body's origin, shape (num_bodies, 3) [N m]."""
+
+    @property
+    def blocks(self) -> list[ForceBlock]:
+        """One ForceBlock per contact pair."""
+
+class Separation:
+    """
+    The separation field of a pair: every point of both bodies against the other.
+    """
+
+    @property
+    def soft(self) -> float:
+        """Soft minimum [m]."""
+
+    @property
+    def least(self) -> float:
+        """Least separation, negative: penetration [m]."""
+
+    @property
+    def points(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """World, shape (n, 3) [m]."""
+
+    @property
+    def normals(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Of the surface asked, shape (n, 3)."""
+
+    @property
+    def phi(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Soft distances, shape (n,) [m]."""
+
+    @property
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Shape (n,), sum 1."""
+
+    @property
+    def loads(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Weights times soft penetration, shape (n,) [m]."""
+
+    @property
+    def body(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+        """The body each point belongs to, shape (n,)."""
+
+    @property
+    def centre_of_pressure(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """Shape (3,) [m]."""
+
+    @property
+    def patch_covariance(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3, 3), order='F')]:
+        """Shape (3, 3) [m^2]."""
+
+    def contacts(self, count: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Support points of the patch, shape (count, 3) [m], without iteration."""
+
+class Softmin(ContactModel):
+    """
+    Soft-minimum contact between point clouds: explicit steps of microseconds, smooth to second order, gradients
+    before contact; bodies may penetrate, and nothing is certified.
+    """
+
+    def __init__(self, *, stiffness: float = 1.0, newtons_per_metre: float | None = None, separation_temperature: float | None = None, force_temperature: float | None = None, damping_speed: float = 0.5, slip_speed: float = 0.05, normal_smoothing: float = 0.1, forces: str = 'mean_plane', damping: str = 'smooth', spacing: float | None = None, cloud_temperature: float = 0.1, tolerance: float = 1e-10, exact_boxes: bool = False, clouds: Mapping[str, PointCloud] = {}, support: Mapping[str, Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]] = {}) -> None:
+        """
+        stiffness: factor of that of each pair, or newtons_per_metre for all [N/m]. separation_temperature and
+        force_temperature: softness of the minimum over points and of the ramp of the force [m]. damping_speed: approach at
+        which the force doubles, slip_speed: below it friction fades [m/s]. normal_smoothing: shortens normals where planes
+        disagree. forces: 'mean_plane', 'planes' or 'paper'; damping: 'smooth' or 'paper'. spacing [m] and cloud_temperature
+        [squared spacings] of clouds made from shapes. clouds: PointCloud by body instead; support: points that meet
+        half-spaces, by body. tolerance: of truncation, relative. exact_boxes: bodies that are one box have its exact surface.
+        """
+
+    def forces(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None) -> ForceLinearization:
+        """Wrenches on all bodies and their Jacobians, a ForceLinearization."""
+
+    def separation(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], a: str, b: str) -> Separation:
+        """The Separation field of two bodies, by name."""
+
+    def cloud(self, model: Model, body: str) -> PointCloud | None:
+        """The cloud of a body; None where its shape is exact."""
+
+    def stable_step(self, model: Model, parameters: Parameters, integrator: str = 'euler') -> float:
+        """The longest step that rollouts accept [s]."""
+
 class StepOptions:
     """How a step is taken."""
 
-    def __init__(self, *, dt: float = 0.01, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard') -> None: ...
+    def __init__(self, *, dt: float = 0.01, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', integrator: str = 'automatic') -> None: ...
 
     @property
     def dt(self) -> float:
@@ -1407,6 +1591,12 @@ class StepOptions:
     @property
     def max_iterations(self) -> int:
         """Newton iterations before a step gives up."""
+
+    @property
+    def integrator(self) -> str:
+        """
+        'automatic': 'euler' under a force law, else 'implicit'; 'euler' (semi-implicit) and 'rk4' are explicit.
+        """
 
     @property
     def pd_convention(self) -> str:
