@@ -60,6 +60,7 @@ class SpringStep final : public contact::ContactMemory, public contact::ForceSte
         }
     }
 
+    void add_number_vjp(const Poses&, const Twists&, const Twists&, VectorXd&) override {}
     [[nodiscard]] const contact::ForceReport& report() const override { return report_; }
 
     VectorXd friction;
@@ -146,6 +147,7 @@ class Springs final : public contact::ForceLaw {
         step.stiffness = parameters.contact_stiffness;
         return step;
     }
+    [[nodiscard]] std::vector<std::string> number_names() const override { return {}; }
     [[nodiscard]] std::vector<contact::PairStiffness> pair_stiffness(const Parameters&) const override { return {}; }
 
  private:

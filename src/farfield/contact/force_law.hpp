@@ -10,6 +10,7 @@
 #include <Eigen/Dense>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "farfield/contact/contact_potential.hpp"
@@ -52,7 +53,7 @@ struct ForceReport {
     double least =
         std::numeric_limits<double>::infinity();  ///< least separation of two bodies; negative: penetration [m]
     int deep_a = -1, deep_b = -1;                 ///< bodies so deep in each other that forces turn inward; -1: none
-    std::vector<double> pair_force;               ///< size of the force between the bodies of every pair [N]
+    double stored = 0.0;  ///< no more energy than this can contact give back [J]
 };
 
 /// How stiff a pair is, for the length of explicit steps.
@@ -72,6 +73,10 @@ class ForceStep {
     /// Exact derivatives. Reuses the storage of `out`.
     virtual void linearize(const Poses& poses, const Twists& twists, ForceLinearization& out) = 0;
 
+    /// Adds the derivatives of the sum over bodies of direction . wrench by the law's own numbers (ForceLaw::number_names).
+    virtual void add_number_vjp(const Poses& poses, const Twists& twists, const Twists& direction,
+                                Eigen::VectorXd& gradient) = 0;
+
     /// Of the last wrench or linearize.
     [[nodiscard]] virtual const ForceReport& report() const = 0;
 
@@ -89,7 +94,10 @@ class ForceLaw {
     /// Nothing given is referred to afterwards.
     virtual ForceStep& begin_step(const Parameters& parameters, ContactMemory& memory) const = 0;
 
-    /// One entry per pair, in the order of ForceReport::pair_force.
+    /// What the law is made of besides Parameters and can be differentiated by: temperatures, points of clouds. May be empty.
+    [[nodiscard]] virtual std::vector<std::string> number_names() const = 0;
+
+    /// One entry per pair.
     [[nodiscard]] virtual std::vector<PairStiffness> pair_stiffness(const Parameters& parameters) const = 0;
 };
 

@@ -66,6 +66,7 @@ class ExplicitProblem {
                 if (scripted(model_, k)) stage.v[k] = s_.script_speed[k];
             }
             accelerate(stage, derivatives);
+            if (law_) stored_ = std::max(stored_, law_->report().stored);
             if (rk4_) set_rate(stage);
         }
     }
@@ -73,10 +74,10 @@ class ExplicitProblem {
     void finish(State& next) const {
         next.v = now_.v;
         if (rk4_) {
-            s_.theta_bar.setZero(model_.num_dofs());
+            s_.theta.setZero(model_.num_dofs());
             for (std::size_t i = 0; i < 4; ++i) {
                 next.v += kShare[i] * dt_ * s_.stages[i].a;
-                s_.theta_bar += kShare[i] * dt_ * s_.stages[i].rate;
+                s_.theta += kShare[i] * dt_ * s_.stages[i].rate;
             }
         } else {
             next.v += dt_ * s_.stages[0].a;
@@ -84,10 +85,25 @@ class ExplicitProblem {
         for (int k = 0; k < model_.num_dofs(); ++k) {
             if (scripted(model_, k)) next.v[k] = s_.script_speed[k];
         }
-        if (!rk4_) s_.theta_bar = dt_ * next.v;
-        retract(model_, now_.q, s_.theta_bar, next.q);
+        if (!rk4_) s_.theta = dt_ * next.v;
+        retract(model_, now_.q, s_.theta, next.q);
         for_each_script(
             [&](int q, int script, int size, int) { next.q.segment(q, size) = input_.script.segment(script, size); });
+    }
+
+    /// A contact of stiffness k that is x deep gives a step of dt < 2/w, w^2 = k/m, no more than k x v dt + (k x dt)^2/m, which is at
+    /// most T + 12 U, T = m v^2/2 and U = k x^2/2. More than that, besides the work of drives and gravity, is out of nothing.
+    [[nodiscard]] bool gains_too_much(const State& next, double& kinetic) const {
+        const Eigen::MatrixXd& mass = s_.dynamics.mass;
+        const ExplicitStage& stage = s_.stages[0];
+        const double before = 0.5 * stage.v.dot(mass.lazyProduct(stage.v));
+        kinetic = 0.5 * next.v.dot(mass.lazyProduct(next.v));
+        double work = dt_ * 0.5 * std::abs(stage.tau.dot(stage.v) + stage.tau.dot(next.v));
+        for (std::size_t i = 1; i < stage.kinematics.poses.size(); ++i) {
+            work += dt_ * parameters_.moments(static_cast<Eigen::Index>(i), 0) * parameters_.gravity.norm() *
+                    stage.twists[i].norm();
+        }
+        return kinetic - before > before + 12.0 * stored_ + work + 1e-9;
     }
 
     /// Gradient of bars . (q+, v+). @pre run(true).
@@ -172,7 +188,7 @@ class ExplicitProblem {
     ExplicitScratch& s_;
     bool rk4_;
     contact::ForceStep* law_ = nullptr;
-    VectorXd scripted_bar_;
+    double stored_ = 0.0;  ///< largest of all stages [J]
 };
 
 /// Sets s_.q_bar and s_.v_bar of the stage; the control and scripted accelerations are added to.
@@ -182,7 +198,7 @@ void ExplicitProblem::acceleration_vjp(ExplicitStage& stage, const VectorXd& a_b
                          gradient);
     s_.q_bar = s_.bars.q;
     s_.v_bar = s_.bars.v;
-    scripted_bar_ += s_.bars.scripted;
+    s_.scripted_bar += s_.bars.scripted;
     add_passive_force_vjp(model_, parameters_, stage.q, stage.v, s_.bars.tau, s_.q_bar, s_.v_bar, gradient);
     add_drive_force_vjp(model_, parameters_, factors_, stage.q, stage.v, input_.control, s_.bars.tau, s_.q_bar,
                         s_.v_bar, out.control, gradient);
@@ -206,6 +222,8 @@ void ExplicitProblem::acceleration_vjp(ExplicitStage& stage, const VectorXd& a_b
     add_body_twists_vjp(model_, stage.kinematics, s_.dynamics.bodies, s_.twist_bars, s_.twists, s_.q_bar, s_.v_bar,
                         gradient);
     contact::add_parameter_vjp(stage.contact, s_.bars.wrenches, gradient);
+    if (out.contact.size())
+        law_->add_number_vjp(stage.kinematics.poses, stage.twists, s_.bars.wrenches, out.contact);
 }
 
 void ExplicitProblem::pull_back(const StateGradient& bar, StepGradient& out, Parameters& gradient) {
@@ -214,8 +232,9 @@ void ExplicitProblem::pull_back(const StateGradient& bar, StepGradient& out, Par
     out.script.setZero(6 * model_.num_kinematic());
     out.state.q.setZero(n);
     out.state.v.setZero(n);
-    scripted_bar_.setZero(n);
-    VectorXd speed_bar = VectorXd::Zero(n);  // of scripted speeds
+    s_.scripted_bar.setZero(n);
+    VectorXd& speed_bar = s_.speed_bar;  // of scripted speeds
+    speed_bar.setZero(n);
     const auto to_script = [&](VectorXd& v_bar) {
         for (int k = 0; k < n; ++k) {
             if (!scripted(model_, k)) continue;
@@ -224,19 +243,21 @@ void ExplicitProblem::pull_back(const StateGradient& bar, StepGradient& out, Par
         }
     };
     // q+: scripted coordinates are their targets, whatever led there
-    VectorXd end_bar = bar.q, v_bar = bar.v, theta_bar = VectorXd::Zero(n);
+    VectorXd &end_bar = s_.end_bar, &v_bar = s_.end_v_bar, &theta_bar = s_.end_theta_bar;
+    end_bar = bar.q;
+    v_bar = bar.v;
+    theta_bar.setZero(n);
     for_each_script([&](int, int script, int, int dof) {
         out.script.segment<6>(script / 7 * 6) += end_bar.segment<6>(dof);
         end_bar.segment<6>(dof).setZero();
     });
-    State next;
-    finish(next);
-    const VectorXd theta = s_.theta_bar;
-    retract_vjp(theta, end_bar, out.state.q, theta_bar);
+    finish(s_.end_state);
+    retract_vjp(s_.theta, end_bar, out.state.q, theta_bar);
     if (!rk4_) {
         v_bar += dt_ * theta_bar;
         to_script(v_bar);
-        acceleration_vjp(s_.stages[0], dt_ * v_bar, out, gradient);
+        s_.acceleration_bar = dt_ * v_bar;
+        acceleration_vjp(s_.stages[0], s_.acceleration_bar, out, gradient);
         out.state.q += s_.q_bar;
         to_script(s_.v_bar);
         out.state.v += v_bar + s_.v_bar;
@@ -251,7 +272,7 @@ void ExplicitProblem::pull_back(const StateGradient& bar, StepGradient& out, Par
             const auto k = static_cast<std::size_t>(i);
             ExplicitStage& stage = s_.stages[k];
             acceleration_vjp(stage, s_.a_bar[k], out, gradient);
-            s_.start_bar = VectorXd::Zero(n);  // of the stage's theta
+            s_.start_bar.setZero(n);  // of the stage's theta
             retract_vjp(stage.theta, s_.q_bar, out.state.q, s_.start_bar);
             s_.v_bar += s_.rate_bar[k];
             for (const BallCoordinate& c : model_.balls()) {
@@ -272,8 +293,8 @@ void ExplicitProblem::pull_back(const StateGradient& bar, StepGradient& out, Par
     if (model_.num_kinematic() == 0) return;
     for (int k = 0; k < n; ++k) {
         if (!scripted(model_, k)) continue;
-        speed_bar[k] += scripted_bar_[k] / dt_;
-        out.state.v[k] -= scripted_bar_[k] / dt_;
+        speed_bar[k] += s_.scripted_bar[k] / dt_;
+        out.state.v[k] -= s_.scripted_bar[k] / dt_;
     }
     for_each_script([&](int, int script, int, int dof) {
         const Matrix3d J = right_jacobian_inverse(s_.difference.segment<3>(dof + 3));
@@ -302,7 +323,11 @@ StepReport explicit_step(const StepContext& context, const State& now, const Ste
         const contact::ForceReport& contact = problem.law()->report();
         report.min_gap = contact.least;
         if (contact.deep_a >= 0) report.status = StepStatus::Penetrating;
+        if (problem.gains_too_much(next, report.kinetic)) report.status = StepStatus::Unstable;
     }
+    forward_kinematics(context.model, context.parameters, next.q, s.end);
+    report.potential = gravity_energy(context.model, context.parameters, s.end.poses) +
+                       stored_joint_energy(context.model, context.parameters, next.q);
     return report;
 }
 

@@ -34,13 +34,14 @@ struct ExplicitScratch {
     ForwardDynamicsScratch dynamics;
     Eigen::VectorXd script_speed, script_acceleration, difference, target;
     Kinematics end;
-    std::vector<Vector6d> end_twists;
     // backward
     ForwardDynamicsGradient bars;
     TwistScratch twists;
     std::vector<Vector6d> pose_bars, twist_bars, subtree;
     std::array<Eigen::VectorXd, 4> rate_bar, a_bar;
-    Eigen::VectorXd q_bar, v_bar, theta_bar, start_bar;
+    Eigen::VectorXd q_bar, v_bar, theta, theta_bar, start_bar;
+    Eigen::VectorXd speed_bar, scripted_bar, end_bar, end_v_bar, end_theta_bar, acceleration_bar;
+    State end_state;
 };
 
 [[nodiscard]] StepReport explicit_step(const StepContext& context, const State& now, const StepInput& input,

@@ -209,6 +209,11 @@ std::vector<RolloutGradient> rollout_vjp(const Trajectory& t, std::span<const Lo
     StepMemory memory = make_memory(context);
     AnyStepScratch scratch;
     std::vector<StepGradient> step_gradients(count);
+    if (options.contact_numbers) {
+        if (!t.contact.law) fail("rollout_vjp: contact_numbers, expected a trajectory under a force law");
+        const auto numbers = static_cast<Eigen::Index>(t.contact.law->number_names().size());
+        for (StepGradient& gradient : step_gradients) gradient.contact.setZero(numbers);
+    }
     StepInput input;
     State now, next = t.state(t.num_steps());
     PartialsAdder adder(t, partials);
@@ -233,6 +238,7 @@ std::vector<RolloutGradient> rollout_vjp(const Trajectory& t, std::span<const Lo
         out[d].q0 = std::move(bars[d].q);
         out[d].v0 = std::move(bars[d].v);
         out[d].parameters = std::move(gradients[d]);
+        out[d].contact = std::move(step_gradients[d].contact);
     }
     return out;
 }

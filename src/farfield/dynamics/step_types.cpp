@@ -91,6 +91,8 @@ const char* to_string(StepStatus status) {
             return "intersecting";
         case StepStatus::Penetrating:
             return "penetrating";
+        case StepStatus::Unstable:
+            return "unstable";
     }
     return "unknown";
 }

@@ -32,8 +32,9 @@ struct StepOptions {
 /// Throws unless dt > 0, tolerance > 0, max_iterations >= 1.
 void validate(const StepOptions& options);
 
-/// Penetrating: bodies are so deep in each other that the forces of a law turn inward.
-enum class StepStatus { Converged, MaxIterations, LineSearchFailed, NonFinite, Intersecting, Penetrating };
+/// Penetrating: bodies are so deep in each other that the forces of a law turn inward. Unstable: an explicit step took more energy out of
+/// contact than there was.
+enum class StepStatus { Converged, MaxIterations, LineSearchFailed, NonFinite, Intersecting, Penetrating, Unstable };
 [[nodiscard]] const char* to_string(StepStatus status);
 
 /// Calls of the contact model.
@@ -119,6 +120,7 @@ struct StateGradient {
 struct StepGradient {
     StateGradient state;              ///< by the state at its start
     Eigen::VectorXd control, script;  ///< (num_controls), (6 num_kinematic) tangent
+    Eigen::VectorXd contact{};        ///< by the numbers of a force law: added to; empty: not asked for
 };
 
 /// Products of one adjoint direction lambda: minus the derivatives of lambda . dO/dq+, O the potential of a step, by what it depends on.

@@ -51,7 +51,7 @@ void visit_filter(Options& options, Visit&& visit) {
 }
 
 /// How many values an enumeration has; files hold their numbers.
-constexpr int count_of(StepStatus) { return static_cast<int>(StepStatus::Penetrating) + 1; }
+constexpr int count_of(StepStatus) { return static_cast<int>(StepStatus::Unstable) + 1; }
 constexpr int count_of(PdConvention) { return static_cast<int>(PdConvention::Paper) + 1; }
 constexpr int count_of(Integrator) { return static_cast<int>(Integrator::Rk4) + 1; }
 

@@ -182,6 +182,56 @@ TEST_CASE("softmin: derivatives by friction and stiffness, and of plane forces, 
     }
 }
 
+TEST_CASE("softmin: derivatives by temperatures and points of clouds agree with differences") {
+    for (const int finger : {30, 0}) {
+        SoftminOptions options = options_with(ForceForm::MeanPlane, finger);
+        options.tolerance = 1e-15;
+        Random random(20);
+        Push push(random, options);
+        Twists direction(3);
+        for (Vector6d& twist : direction) twist = normal_vector(random, 6);
+        const auto numbers = static_cast<Eigen::Index>(push.law->number_names().size());
+        CHECK(numbers == 2 + 1 + 3 * 136 + (finger ? 1 + 3 * finger : 0));
+        VectorXd gradient = VectorXd::Zero(numbers);
+        push.law->begin_step(push.parameters, *push.memory).add_number_vjp(push.poses, push.twists, direction, gradient);
+        // one direction for temperatures, one for points: their sizes differ
+        for (const bool points : {false, true}) {
+            VectorXd along = VectorXd::Zero(numbers);
+            Eigen::Index first = 2;
+            if (!points) along.head<2>() << 1e-3 * normal(random), 1e-3 * normal(random);
+            for (const BodyCloud& given : options.clouds) {
+                if (points) {
+                    along.segment(first + 1, 3 * given.cloud.size()) = 1e-2 * normal_vector(random, 3 * given.cloud.size());
+                } else {
+                    along[first] = given.cloud.temperature * normal(random);
+                }
+                first += 1 + 3 * given.cloud.size();
+            }
+            const auto value = [&](double h) {
+                SoftminOptions changed = options;
+                *changed.separation_temperature += h * along[0];
+                *changed.force_temperature += h * along[1];
+                Eigen::Index start = 2;
+                for (BodyCloud& given : changed.clouds) {
+                    const Eigen::Index size = 3 * given.cloud.size();
+                    given.cloud.temperature += h * along[start];
+                    given.cloud.points.reshaped<Eigen::RowMajor>() += h * along.segment(start + 1, size);
+                    start += 1 + size;
+                }
+                const Softmin law(*push.model, changed);
+                const auto memory = law.make_memory();
+                std::vector<Vector6d> out;
+                law.begin_step(push.parameters, *memory).wrench(push.poses, push.twists, out);
+                return VectorXd(VectorXd::Constant(1, stacked(out).dot(stacked(direction))));
+            };
+            const DerivativeReport report = check_ladder([&](double h) { return std::pair(value(h), value(-h)); },
+                                                         VectorXd::Constant(1, gradient.dot(along)),
+                                                         {.scale = points ? 0.1 : 1.0});
+            CHECK_MESSAGE(report.passes(), report);
+        }
+    }
+}
+
 TEST_CASE("softmin: second derivatives agree with differences of the Jacobian") {
     Random random(14);
     SoftminOptions options = options_with(ForceForm::MeanPlane, 30);

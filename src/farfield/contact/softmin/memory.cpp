@@ -217,13 +217,14 @@ void SoftminMemory::set_friction_share(const ContactPair& pair, const Vector12d&
 void SoftminMemory::add_up(std::size_t bodies, std::vector<Vector6d>& out) {
     out.assign(bodies, Vector6d::Zero());
     report_ = {};
-    report_.pair_force.resize(works_.size());
     for (std::size_t k = 0; k < works_.size(); ++k) {
         const ContactPair& pair = law_.pairs()[k].bodies;
         const PairWork& work = works_[k];
         out[at(pair.a)] += work.wrench.head<6>();
         out[at(pair.b)] += work.wrench.tail<6>();
-        report_.pair_force[k] = work.wrench.head<3>().norm();
+        const double x = -work.least / work.numbers.ramp;
+        const double depth = work.numbers.ramp * (std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
+        report_.stored += 0.5 * work.numbers.stiffness * depth * depth;
         report_.least = std::min(report_.least, work.least);
         if (work.deep && report_.deep_a < 0) {
             report_.deep_a = pair.a;

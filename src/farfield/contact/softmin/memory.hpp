@@ -32,6 +32,8 @@ class SoftminMemory final : public ContactMemory, public ForceStep {
     void begin(const Parameters& parameters);
     void wrench(const Poses& poses, const Twists& twists, std::vector<Vector6d>& out) override;
     void linearize(const Poses& poses, const Twists& twists, ForceLinearization& out) override;
+    void add_number_vjp(const Poses& poses, const Twists& twists, const Twists& direction,
+                        Eigen::VectorXd& gradient) override;
     [[nodiscard]] const ForceReport& report() const override { return report_; }
 
     /// How the Jacobian of the wrenches of a pair changes along a motion of its bodies: second derivatives times `moved` (charts) and

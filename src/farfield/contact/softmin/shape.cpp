@@ -53,7 +53,7 @@ QuerySet ball_queries(const Surface& surface) {
 void set_guard(const PointCloud& cloud, Surface& surface) {
     const SoftDistance distance(cloud);
     const double size = (cloud.points.colwise().maxCoeff() - cloud.points.colwise().minCoeff()).maxCoeff();
-    surface.cover = 1.5 * cloud.spacing;
+    surface.cover = cloud.spacing;
     double least = 1.0;
     Random random(4);
     for (int k = 0; k < kGuardSamples; ++k) {

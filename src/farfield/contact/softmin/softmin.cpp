@@ -33,6 +33,11 @@ Softmin::Softmin(const Model& model, const SoftminOptions& options)
     validate(options);
     for (const ModelBody& body : model.bodies()) names_.push_back(body.name);
     shapes_ = make_shapes(model, options);
+    int numbers = 2;
+    for (const BodyShape& shape : shapes_) {
+        first_number_.push_back(shape.cloud ? numbers : -1);
+        if (shape.cloud) numbers += 1 + 3 * shape.cloud->size();
+    }
     const double given_gravity = model.default_parameters().gravity.norm();
     const double gravity = given_gravity > 0.0 ? given_gravity : kGravity;
     for (const ContactPair& bodies : model.collision().pairs) {
@@ -78,6 +83,19 @@ ForceStep& Softmin::begin_step(const Parameters& parameters, ContactMemory& memo
     }
     step->begin(parameters);
     return *step;
+}
+
+std::vector<std::string> Softmin::number_names() const {
+    std::vector<std::string> names{"separation_temperature", "force_temperature"};
+    for (std::size_t body = 0; body < shapes_.size(); ++body) {
+        if (!shapes_[body].cloud) continue;
+        names.push_back("temperature[" + names_[body] + "]");
+        for (int k = 0; k < shapes_[body].cloud->size(); ++k) {
+            for (const char* axis : kAxisNames)
+                names.push_back("points[" + names_[body] + ":" + std::to_string(k) + "]." + axis);
+        }
+    }
+    return names;
 }
 
 std::vector<PairStiffness> Softmin::pair_stiffness(const Parameters& parameters) const {

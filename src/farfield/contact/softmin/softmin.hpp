@@ -39,10 +39,15 @@ class Softmin final : public ForceLaw {
 
     [[nodiscard]] std::unique_ptr<ContactMemory> make_memory(ThreadPool* pool = nullptr) const override;
     ForceStep& begin_step(const Parameters& parameters, ContactMemory& memory) const override;
+    /// "separation_temperature" and "force_temperature" (of all pairs together), then per body with a cloud "temperature[body]" and
+    /// "points[body:k].x", in the order given.
+    [[nodiscard]] std::vector<std::string> number_names() const override;
     [[nodiscard]] std::vector<PairStiffness> pair_stiffness(const Parameters& parameters) const override;
 
     [[nodiscard]] const std::vector<SoftPair>& pairs() const { return pairs_; }
     [[nodiscard]] const std::vector<BodyShape>& shapes() const { return shapes_; }
+    /// Where the numbers of a body's cloud begin; -1 without a cloud.
+    [[nodiscard]] int first_number(int body) const { return first_number_[static_cast<std::size_t>(body)]; }
     [[nodiscard]] const SoftminOptions& options() const { return options_; }
     [[nodiscard]] const std::string& name(int body) const { return names_[static_cast<std::size_t>(body)]; }
 
@@ -51,6 +56,7 @@ class Softmin final : public ForceLaw {
     std::vector<std::string> names_;
     std::vector<BodyShape> shapes_;
     std::vector<SoftPair> pairs_;
+    std::vector<int> first_number_;
     decltype(Parameters::hull_vertices) hull_vertices_;  ///< of the model: clouds do not follow others
 };
 
