@@ -23,7 +23,7 @@ constexpr double kRange = 2.0 * kMargin / (1.0 - kMargin);
 
 struct Points {
     std::vector<double> x, y, z;
-    [[nodiscard]] HullColumns columns() const { return {x.data(), y.data(), z.data(), static_cast<int>(x.size())}; }
+    [[nodiscard]] HullColumns columns() const { return {{x.data(), y.data(), z.data(), static_cast<int>(x.size())}}; }
 };
 
 /// Spread evenly by the golden angle. Lengths in units in which the range is 0.22: a body of 4 spans 18 ranges.

@@ -22,6 +22,7 @@ namespace farfield::python {
 namespace nb = nanobind;
 using namespace nb::literals;
 using contact::longrange::FrictionForm;
+using contact::longrange::LeafWeights;
 using contact::longrange::LongRangeOptions;
 
 namespace {
@@ -54,6 +55,12 @@ void list_all_pairs(contact::ContactLinearization& d, const std::vector<ContactP
                              : contact::PairBlock{.a = pairs[k].a, .b = pairs[k].b, .gap = d.gaps[k]});
     }
     d.blocks.swap(all);
+}
+
+LeafWeights leaf_weights_named(const std::string& name) {
+    if (name == "paper") return LeafWeights::Paper;
+    if (name != "parallel") fail("LongRange: leaf_weights '", name, "', expected 'parallel' or 'paper'");
+    return LeafWeights::Parallel;
 }
 
 nb::list pair_weights(ContactModel& contact, const std::shared_ptr<Model>& model) {
@@ -178,14 +185,14 @@ void bind_contact(nb::module_& m) {
         .def(
             "__init__",
             [](LongRangeModel* self, double stiffness, std::optional<double> weight_in_joules,
-               std::vector<double> blend, bool zero_offset, bool area_weights, double length_scale, double slip_speed,
-               double energy_tolerance, double derivative_tolerance, const std::string& friction_form,
-               bool brute_force) {
+               const std::string& leaf_weights, std::vector<double> blend, bool zero_offset,
+               std::optional<double> length_scale, std::optional<double> slip_speed, double energy_tolerance,
+               double derivative_tolerance, const std::string& friction_form, bool brute_force) {
                 LongRangeOptions options{.stiffness = stiffness,
                                          .weight_in_joules = weight_in_joules,
+                                         .leaf_weights = leaf_weights_named(leaf_weights),
                                          .blend = std::move(blend),
                                          .zero_offset = zero_offset,
-                                         .area_weights = area_weights,
                                          .length_scale = length_scale,
                                          .slip_speed = slip_speed,
                                          .energy_tolerance = energy_tolerance,
@@ -195,17 +202,17 @@ void bind_contact(nb::module_& m) {
                 validate(options, static_cast<int>(options.blend.size()));
                 new (self) LongRangeModel(std::move(options));
             },
-            nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(),
-            "blend"_a = std::vector<double>{}, "zero_offset"_a = true, "area_weights"_a = false, "length_scale"_a = 1.0,
-            "slip_speed"_a = 1e-3, "energy_tolerance"_a = 1e-9, "derivative_tolerance"_a = 1e-12,
+            nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(), "leaf_weights"_a = "parallel",
+            "blend"_a = std::vector<double>{}, "zero_offset"_a = true, "length_scale"_a.none() = nb::none(),
+            "slip_speed"_a.none() = nb::none(), "energy_tolerance"_a = 1e-9, "derivative_tolerance"_a = 1e-12,
             "friction_form"_a = "projected", "brute_force"_a = false,
-            "stiffness: factor of the automatic weights. weight_in_joules: mu [J] of every pair instead of the "
-            "automatic "
-            "one.\n"
+            "stiffness: factor of the automatic weights, at which boxes rest at about a hundredth of their size.\n"
+            "weight_in_joules: mu [J] of every pair instead of the automatic one. leaf_weights: 'parallel' (forces do "
+            "not depend on how finely bodies are cut) or 'paper'.\n"
             "blend: blending margin per body, or one for all; empty = by shape. zero_offset: the potential tends to 0 "
             "far away.\n"
-            "area_weights: independent of the mesh's fineness. length_scale [m]. slip_speed: smoothing of friction "
-            "[m/s].\n"
+            "length_scale [m]: None = 1 beside weight_in_joules, else ten times the smaller body of a pair. "
+            "slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.\n"
             "friction_form: 'projected' (momentum balances) or 'paper'. brute_force: all pairs of triangles, no "
             "hierarchy.");
 }

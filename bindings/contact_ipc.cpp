@@ -28,7 +28,7 @@ void bind_contact_ipc(nb::module_& m) {
         .def(
             "__init__",
             [](IpcModel* self, double stiffness, std::optional<double> weight_in_joules, std::optional<double> range,
-               double slip_speed) {
+               std::optional<double> slip_speed) {
                 const IpcOptions options{.stiffness = stiffness,
                                          .weight_in_joules = weight_in_joules,
                                          .range = range,
@@ -37,14 +37,13 @@ void bind_contact_ipc(nb::module_& m) {
                 new (self) IpcModel(options);
             },
             nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(), "range"_a.none() = nb::none(),
-            "slip_speed"_a = 1e-3,
+            "slip_speed"_a.none() = nb::none(),
             "stiffness: factor of the automatic weights, with which four terms at half the range carry the lighter "
             "body of "
             "a pair.\n"
-            "weight_in_joules: kappa [J] of every pair instead. range [m]: where contact begins; None = a hundredth of "
-            "the "
-            "scene's size.\n"
-            "slip_speed: smoothing of friction [m/s].");
+            "weight_in_joules: kappa [J] of every pair instead. range [m]: where contact begins; None = two hundredths "
+            "of the smaller body of a pair.\n"
+            "slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.");
     nb::class_<IpcGlobalModel, ContactModel>(
         m, "IpcGlobal",
         "The pairs of features of Ipc with 12 (1 + d^-1/2)^2 - 12 instead of the clamped barrier: never zero, but not "
@@ -52,8 +51,8 @@ void bind_contact_ipc(nb::module_& m) {
         "Brute force over all pairs; refused above 2,000 triangles.")
         .def(
             "__init__",
-            [](IpcGlobalModel* self, double stiffness, std::optional<double> weight_in_joules, double length_scale,
-               double slip_speed) {
+            [](IpcGlobalModel* self, double stiffness, std::optional<double> weight_in_joules,
+               std::optional<double> length_scale, std::optional<double> slip_speed) {
                 const IpcOptions options{.form = Form::Global,
                                          .stiffness = stiffness,
                                          .weight_in_joules = weight_in_joules,
@@ -62,11 +61,11 @@ void bind_contact_ipc(nb::module_& m) {
                 validate(options);
                 new (self) IpcGlobalModel(options);
             },
-            nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(), "length_scale"_a = 1.0,
-            "slip_speed"_a = 1e-3,
+            nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(),
+            "length_scale"_a.none() = nb::none(), "slip_speed"_a.none() = nb::none(),
             "stiffness: factor of the automatic weights. weight_in_joules: of every pair instead [J]. length_scale "
-            "[m]: the "
-            "unit of d. slip_speed: smoothing of friction [m/s].");
+            "[m]: the unit of d; None = 1 beside weight_in_joules, else ten times the smaller body of a pair.\n"
+            "slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.");
 }
 
 }  // namespace farfield::python

@@ -68,8 +68,9 @@ void bind_contact_polyhedral(nb::module_& m) {
         "weighted by Parameters.contact_stiffness times pair_weights.")
         .def(
             "__init__",
-            [](PolyhedralModel* self, double stiffness, std::optional<double> weight_in_joules, double range,
-               double margin, double slip_speed, const std::string& friction_form) {
+            [](PolyhedralModel* self, double stiffness, std::optional<double> weight_in_joules,
+               std::optional<double> range, double margin, std::optional<double> slip_speed,
+               const std::string& friction_form) {
                 const PolyhedralOptions options{
                     .stiffness = stiffness,
                     .weight_in_joules = weight_in_joules,
@@ -80,19 +81,29 @@ void bind_contact_polyhedral(nb::module_& m) {
                 validate(options);
                 new (self) PolyhedralModel(options);
             },
-            nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(),
-            "range"_a = PolyhedralOptions{}.range, "margin"_a = PolyhedralOptions{}.margin,
-            "slip_speed"_a = PolyhedralOptions{}.slip_speed, "friction_form"_a = "projected",
+            nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(), "range"_a.none() = nb::none(),
+            "margin"_a = PolyhedralOptions{}.margin, "slip_speed"_a.none() = nb::none(),
+            "friction_form"_a = "projected",
             "stiffness: factor of the automatic weights, which follow from the lighter body's weight. "
             "weight_in_joules: "
             "kappa [J] of every pair instead.\n"
-            "range: distance below which hulls repel [m]; 0 = by the scene. margin: dimensionless margin of the "
-            "barrier.\n"
-            "slip_speed: smoothing of friction [m/s]. friction_form: 'projected' (momentum balances) or 'paper'.")
+            "range: distance below which hulls repel [m]; None = two hundredths of the smaller body of a pair, less "
+            "where "
+            "they are nearer in the reference pose. margin: dimensionless margin of the barrier.\n"
+            "slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body. "
+            "friction_form: 'projected' (momentum balances) or 'paper'.")
         .def(
-            "range_for",
-            [](PolyhedralModel& self, const std::shared_ptr<Model>& model) { return built(self, model)->range(); },
-            "model"_a, "The range in use with this model [m].")
+            "pair_ranges",
+            [](PolyhedralModel& self, const std::shared_ptr<Model>& model) {
+                const auto contact = built(self, model);
+                const auto name = [&](int body) { return model->bodies()[static_cast<std::size_t>(body)].name; };
+                nb::list out;
+                for (std::size_t k = 0; k < contact->pairs().size(); ++k)
+                    out.append(
+                        nb::make_tuple(name(contact->pairs()[k].a), name(contact->pairs()[k].b), contact->ranges()[k]));
+                return out;
+            },
+            "model"_a, "(name of a, name of b, range [m]) of every contact pair.")
         .def(
             "excluded_pairs",
             [](PolyhedralModel& self, const std::shared_ptr<Model>& model) {

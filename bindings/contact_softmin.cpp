@@ -265,7 +265,8 @@ void bind_contact_softmin(nb::module_& m) {
         .def("forces", &forces, "model"_a, "parameters"_a, "q"_a, "v"_a.none() = nb::none(),
              "Wrenches on all bodies and their Jacobians, a ForceLinearization.")
         .def(
-            "number_names", [](ContactModel& contact, const ModelPtr& model) { return law_of(contact, model)->number_names(); },
+            "number_names",
+            [](ContactModel& contact, const ModelPtr& model) { return law_of(contact, model)->number_names(); },
             "model"_a, "What RolloutGradient.contact is by: temperatures and points of clouds.")
         .def(
             "second_derivative",
@@ -277,10 +278,12 @@ void bind_contact_softmin(nb::module_& m) {
                     fail("second_derivative: pair ", pair, ", expected 0 to ", law->pairs().size() - 1);
                 SoftminMemory memory(*law, nullptr);
                 law->begin_step(parameters, memory);
-                return memory.second_derivative(static_cast<std::size_t>(pair), at.kinematics.poses, at.twists, moved, sped);
+                return memory.second_derivative(static_cast<std::size_t>(pair), at.kinematics.poses, at.twists, moved,
+                                                sped);
             },
             "model"_a, "parameters"_a, "q"_a, "v"_a, nb::kw_only(), "pair"_a, "moved"_a, "sped"_a,
-            "How by_pose and by_twist of a pair change while its bodies move by `moved` and their twists by `sped`, both of\n"
+            "How by_pose and by_twist of a pair change while its bodies move by `moved` and their twists by `sped`, "
+            "both of\n"
             "shape (12,): second derivatives of the wrench times a vector, in a ForceBlock.")
         .def("separation", &field_of, "model"_a, "parameters"_a, "q"_a, "a"_a, "b"_a,
              "The Separation field of two bodies, by name.")

@@ -223,10 +223,11 @@ std::variant<RolloutGradient, std::vector<RolloutGradient>> run_vjp(
     if (!policy.is_none()) wrapped.emplace(policy);
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
-    std::vector<RolloutGradient> found =
-        rollout_vjp(trajectory, std::span<const LossPartials>(partials),
-                    {.allow_unconverged = allow_unconverged, .policy = wrapped ? &*wrapped : nullptr, .pool = &pool,
-                     .contact_numbers = contact_numbers});
+    std::vector<RolloutGradient> found = rollout_vjp(trajectory, std::span<const LossPartials>(partials),
+                                                     {.allow_unconverged = allow_unconverged,
+                                                      .policy = wrapped ? &*wrapped : nullptr,
+                                                      .pool = &pool,
+                                                      .contact_numbers = contact_numbers});
     if (losses) return found;
     return std::move(found.front());
 }
@@ -297,7 +298,7 @@ void bind_dynamics(nb::module_& m) {
         "Simulates len(controls) steps of dt [s] (default: model.default_dt) from `state`; controls has shape (steps, "
         "num_controls).\n\n"
         "Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton "
-        "stop [N, N m].\n"
+        "stop, relative (see StepOptions).\n"
         "script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when "
         "absent.\n"
         "contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', "

@@ -69,7 +69,10 @@ void bind_steps(nb::module_& m) {
             "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = name_of(StepOptions{}.pd_convention),
             "integrator"_a = name_of(StepOptions{}.integrator))
         .def_ro("dt", &StepOptions::dt, "Time step [s].")
-        .def_ro("tolerance", &StepOptions::tolerance, "Newton stop, infinity norm of the gradient [N, N m].")
+        .def_ro("tolerance", &StepOptions::tolerance,
+                "Newton stop: how far off a coordinate may still be, relative to the size of what it moves; the step "
+                "computed "
+                "there is still taken.")
         .def_ro("max_iterations", &StepOptions::max_iterations, "Newton iterations before a step gives up.")
         .def_prop_ro(
             "integrator", [](const StepOptions& o) { return name_of(o.integrator); },

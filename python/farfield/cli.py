@@ -33,6 +33,11 @@ COMMANDS = (
         "measure what each contact model promises: barrier, smooth, never pulls, never vanishes",
     ),
     ("cloud", "farfield.commands.cloud", "turn a mesh into a point cloud for soft contact, and check it"),
+    (
+        "soak",
+        "farfield.commands.soak",
+        "random heaps: does every step arrive, at what cost, and does nothing intersect",
+    ),
     ("view", "farfield.commands.view", "replay a run in the browser, or as one self-contained file"),
     ("grains", "farfield.commands.grains", "two-dimensional grains of any shape: experiments, and their contact maps"),
     ("bench", "farfield.commands.bench", "measure speed against a peer in the same run"),

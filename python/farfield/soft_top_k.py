@@ -19,7 +19,9 @@ def topk_paper(
     z, points = np.asarray(values, dtype=float), np.asarray(points, dtype=float)
     n = len(z)
     if z.ndim != 1 or points.shape != (n, 3) or not 0 < count < n:
-        raise ValueError(f"topk_paper: {z.shape} values, {points.shape} points and {count} ranks, expected (n,), (n, 3), 0 < ranks < n")
+        raise ValueError(
+            f"topk_paper: {z.shape} values, {points.shape} points and {count} ranks, expected (n,), (n, 3), 0 < ranks < n"
+        )
     spread = np.ptp(z)
     z = count * (z - z.min()) / spread if spread > 0 else np.full(n, 0.5 * count)
     anchors = np.append(count - np.arange(count), 0.0)

@@ -286,6 +286,64 @@ TEST_CASE("contact models: the same bits for 1, 2 and 4 threads, friction and vj
     }
 }
 
+TEST_CASE("contact models: accepted points change the Hessian of friction and nothing else, going forward [threads]") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(63);
+        double change = 0.0;
+        for (int round = 0; round < 8; ++round) {
+            CAPTURE(round);
+            const testing::Scene scene = random_scene(random, round % 2 == 0, kNear);
+            const auto model = entry.make(scene.geometry, {.slip_speed = 1e-3});
+            const Parameters parameters = entry.parameters(scene.geometry, 1e-3, 0.5);
+            const double way = std::pow(10.0, uniform(random, -5.0, -4.0));  // from creeping to sliding
+            const Poses first = moved(scene.poses, way * normal_vector(random, 18)),
+                        second = moved(scene.poses, way * normal_vector(random, 18));
+            ThreadPool pool(3);
+            const auto memory = model->make_memory(), other = model->make_memory(&pool), cold = model->make_memory(),
+                       smooth = model->make_memory();
+            contact::ContactStep& step = model->begin_step(scene.poses, 0.01, parameters, *memory);
+            contact::ContactStep& threaded = model->begin_step(scene.poses, 0.01, parameters, *other);
+            contact::ContactStep& backward =
+                model->begin_step(scene.poses, 0.01, parameters, *cold, contact::StepMode::Backward);
+            ContactLinearization d, on_threads, exact, potential;
+            const auto look = [&](const Poses& poses) {
+                step.linearize(poses, d);
+                threaded.linearize(poses, on_threads);
+                backward.linearize(poses, exact);
+                CHECK(assembled(d) == assembled(on_threads));
+                CHECK(d.energy == doctest::Approx(exact.energy).epsilon(1e-12));
+                CHECK((stacked(d.wrench) - stacked(exact.wrench)).norm() < 1e-10 * stacked(exact.wrench).norm());
+                frictionless(*model, scene.poses, parameters, *smooth).linearize(poses, potential);
+                for (const contact::PairBlock& block : d.blocks) {  // a pair whose friction alone acts is out of range
+                    const auto alone = std::find_if(potential.blocks.begin(), potential.blocks.end(),
+                                                    [&](const auto& p) { return p.a == block.a && p.b == block.b; });
+                    if (alone == potential.blocks.end()) continue;
+                    CHECK((block.normal_gradient - alone->gradient).norm() <= 1e-10 * stacked(exact.wrench).norm());
+                    CHECK((block.normal_hessian - alone->hessian).norm() <= 1e-8 * assembled(exact).norm());
+                }
+                return (assembled(d) - assembled(exact)).norm() / assembled(exact).norm();
+            };
+            const auto accept = [&] {
+                for (contact::ContactStep* one : {&step, &threaded, &backward}) one->accept();
+            };
+            CHECK(look(first) < 1e-8);
+            CHECK(look(second) < 1e-8);  // nothing was accepted
+            accept();
+            change = std::max(change, look(first));
+            change = std::max(change, look(second));  // as if first were rejected
+            accept();
+            CHECK(look(second) < 1e-8);  // the same point again
+            accept();
+            change = std::max(change, look(first));
+            model->begin_step(scene.poses, 0.01, parameters, *memory);  // forgets
+            step.linearize(first, d);
+            CHECK((assembled(d) - assembled(exact)).norm() < 1e-8 * assembled(exact).norm());
+        }
+        CHECK(change > 1e-4);
+    }
+}
+
 TEST_CASE("contact models: a vjp of several directions has the bits of one vjp each, and is linear in them") {
     for (const ContactCase& entry : contact_cases()) {
         CAPTURE(entry);

@@ -135,8 +135,6 @@ TEST_CASE(
             },
             options);
     }
-    CHECK(contact::make_contact(*stack.model, contact::longrange::LongRangeOptions{})->pair_weights() ==
-          std::vector<double>(2, 1e-7));
 }
 
 TEST_CASE("contact models: what a model does not honour it refuses by name") {

@@ -15,10 +15,18 @@ namespace {
 
 using Block = Eigen::Matrix<double, 12, 12>;
 
+/// In the coordinates (v, arm w) in which the norms of the diagonal blocks of both kinds are equal.
 Block nearest_positive(const Block& matrix, double& smallest) {
-    const Eigen::SelfAdjointEigenSolver<Block> solver(matrix);
+    const auto size = [&](int row) { return matrix.block<3, 3>(row, row).norm(); };
+    const double arm = std::sqrt((size(3) + size(9)) / (size(0) + size(6)));
+    Eigen::Matrix<double, 12, 1> units = Eigen::Matrix<double, 12, 1>::Ones();
+    units.segment<3>(3).setConstant(arm);
+    units.tail<3>().setConstant(arm);
+    const Eigen::SelfAdjointEigenSolver<Block> solver(units.cwiseInverse().asDiagonal() * matrix *
+                                                      units.cwiseInverse().asDiagonal());
     smallest = solver.eigenvalues()[0] / solver.eigenvalues().cwiseAbs().maxCoeff();
-    return solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).asDiagonal() * solver.eigenvectors().transpose();
+    return units.asDiagonal() * solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).asDiagonal() *
+           solver.eigenvectors().transpose() * units.asDiagonal();
 }
 
 }  // namespace

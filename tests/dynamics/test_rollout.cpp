@@ -19,7 +19,7 @@ struct Experiment {
     std::shared_ptr<const Model> model;
     Parameters parameters;
     RolloutInput input;
-    StepOptions options{.dt = 0.01, .tolerance = 1e-11};
+    StepOptions options{.dt = 0.01, .tolerance = 1e-14};
     RowMatrix weight_p, weight_R, weight_v;
 
     Experiment(const Scene& scene, std::uint64_t seed, int steps)

@@ -19,7 +19,7 @@ using testing::DerivativeReport;
 struct OneStep {
     std::shared_ptr<const Model> model;
     ContactSetup contact;
-    StepOptions options{.dt = 0.01, .tolerance = 1e-11};
+    StepOptions options{.dt = 0.01, .tolerance = 1e-14};
     Parameters parameters;
     State start;
     VectorXd control, script;

@@ -24,7 +24,6 @@ void collect(const SphereTree& tree, const TriangleMesh& mesh, bool triangles, i
 }
 
 void check_tree(const SphereTree& tree, const TriangleMesh& mesh, bool triangles) {
-    double leaf_share = 0.0;
     std::set<int> items;
     for (int node = 0; node < tree.size(); ++node) {
         std::set<int> vertices;
@@ -40,7 +39,6 @@ void check_tree(const SphereTree& tree, const TriangleMesh& mesh, bool triangles
         if (tree.is_leaf(node)) {
             CHECK(tree.radius[at(node)] == tree.tight[at(node)]);
             CHECK(tree.spread[at(node)] == 0.0);
-            leaf_share += tree.share[at(node)];
             items.insert(tree.item[at(node)]);
             continue;
         }
@@ -54,14 +52,13 @@ void check_tree(const SphereTree& tree, const TriangleMesh& mesh, bool triangles
         CHECK(tree.radius[at(node)] == radius);
         CHECK(tree.spread[at(node)] == spread);
     }
-    CHECK(leaf_share == doctest::Approx(1.0));
     CHECK(static_cast<int>(items.size()) == tree.num_leaves);
     CHECK(tree.size() == 2 * tree.num_leaves - 1);
 }
 
 }  // namespace
 
-TEST_CASE("sphere tree: centres, layered and tight radii, shares") {
+TEST_CASE("sphere tree: centres, layered and tight radii") {
     for (const TriangleMesh& mesh : {make_box({0.3, 0.2, 0.1}), make_sphere(0.5), make_capsule(0.1, 0.4)}) {
         const SphereTree triangles = build_triangle_tree(mesh), vertices = build_vertex_tree(mesh);
         CHECK(triangles.num_leaves == mesh.triangles.rows());

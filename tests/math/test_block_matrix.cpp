@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <vector>
+
 #include "farfield/base/random.hpp"
 
 namespace farfield {
@@ -48,7 +51,10 @@ TEST_CASE("block matrix: factors of every kind solve, apply multiplies") {
         VectorXd column = x.col(2), product;
         matrix.apply(column, product);
         CHECK((product - b.col(2)).norm() < 1e-11 * H.norm() * column.norm());
-        CHECK(matrix.largest_diagonal() == H.diagonal().cwiseAbs().maxCoeff());
+        const VectorXd places = column.cwiseAbs();
+        matrix.apply_sizes(places, product);
+        CHECK((product - H.cwiseAbs() * places).norm() < 1e-14 * H.norm() * places.norm());
+        CHECK(matrix.diagonal() == H.diagonal());
     }
 }
 
@@ -71,7 +77,8 @@ TEST_CASE("block matrix: a right-hand side has the same bits alone and among oth
 TEST_CASE("block matrix: the factor of sizes descends where the matrix does not") {
     Random random(5);
     BlockMatrix matrix = random_matrix(random, 0.0);
-    matrix.factor_absolute(1e-8);
+    const VectorXd scales = VectorXd::LinSpaced(7, 0.3, 4.0);
+    matrix.factor_absolute(1e-8, scales);
     CHECK(matrix.conditioning() < 0.0);
     for (int round = 0; round < 20; ++round) {
         const VectorXd g = normal_vector(random, 7);
@@ -81,11 +88,36 @@ TEST_CASE("block matrix: the factor of sizes descends where the matrix does not"
     }
     BlockMatrix positive = random_matrix(random, 8.0);
     VectorXd x = normal_vector(random, 7), y = x;
-    positive.factor_absolute(1e-8);
+    positive.factor_absolute(1e-8, scales);
     positive.solve(x);
     REQUIRE(positive.factor());
     positive.solve(y);
     CHECK((x - y).norm() < 1e-12 * y.norm());
+}
+
+TEST_CASE("block matrix: the factor of sizes is the same in other units") {
+    Random random(8);
+    const BlockMatrix matrix = random_matrix(random, 0.0);
+    const VectorXd units =
+        VectorXd::NullaryExpr(7, [](Eigen::Index k) { return std::exp2(2.0 * static_cast<double>(k) - 6.0); });
+    const std::vector<int> groups(7, 0);
+    BlockMatrix ours, theirs;
+    ours.set_zero(groups);
+    theirs.set_zero(groups);
+    const MatrixXd H = matrix.to_dense();
+    for (Eigen::Index r = 0; r < 7; ++r) {
+        for (Eigen::Index c = 0; c <= r; ++c) {
+            ours.block(0, 0)(r, c) = H(r, c);
+            theirs.block(0, 0)(r, c) = H(r, c) * units[r] * units[c];
+        }
+    }
+    const VectorXd scales = VectorXd::LinSpaced(7, 1.0, 4.0);
+    ours.factor_absolute(1e-8, scales);
+    theirs.factor_absolute(1e-8, scales.cwiseProduct(units).cwiseProduct(units));
+    VectorXd x = normal_vector(random, 7), y = x.cwiseProduct(units);
+    ours.solve(x);
+    theirs.solve(y);
+    CHECK(x == y.cwiseProduct(units));
 }
 
 TEST_CASE("block matrix: congruence and copies") {

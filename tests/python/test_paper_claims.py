@@ -25,7 +25,7 @@ def distance_slid(friction: float, form: str, slope: float) -> float:
     model = ff.build_model(scene)
     parameters = model.default_parameters()
     parameters.friction[:] = friction
-    contact = ff.LongRange(friction_form=form, weight_in_joules=1e-7)
+    contact = ff.LongRange(friction_form=form, weight_in_joules=1e-7, leaf_weights="paper", slip_speed=1e-3)
     run = ff.rollout(model, parameters, model.default_state(), np.zeros((20, 0)), dt=0.025, contact=contact)
     assert run.converged
     return float(run.q[-1, 0])

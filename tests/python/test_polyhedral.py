@@ -55,8 +55,10 @@ def test_bad_options_are_refused_by_name(options):
 
 def test_automatic_range_puts_a_described_rest_into_its_middle():
     model = ff.build_model(block_on_ground(gap=0.001))
-    assert ff.Polyhedral().range_for(model) == pytest.approx(0.002, rel=1e-2)
-    assert ff.Polyhedral(range=0.03).range_for(model) == 0.03
+    [(first, second, reach)] = ff.Polyhedral().pair_ranges(model)
+    assert (first, second) == ("world", "block")
+    assert reach == pytest.approx(0.002, rel=1e-2)
+    assert ff.Polyhedral(range=0.03).pair_ranges(model) == [("world", "block", 0.03)]
 
 
 def test_block_comes_to_rest_within_the_range_and_loses_no_weight():

@@ -68,7 +68,15 @@ def cut_off(found, r):
         found.wrench *= 0.0
 
 
-EXPECTED = {"longrange": "1111", "polyhedral": "1110", "ipc": "1010", "ipc-global": "1011", "mujoco": "0010"}
+EXPECTED = {
+    "longrange": "1111",
+    "longrange-paper": "1111",
+    "polyhedral": "1110",
+    "ipc": "1010",
+    "ipc-global": "1011",
+    "softmin": "0110",
+    "mujoco": "0010",
+}
 
 
 def test_command_measures_all_models(capsys):

@@ -10,6 +10,7 @@ import pytest
 
 import farfield as ff
 from farfield.cli import main
+from farfield.contact_models import contact_from_description
 from farfield.soft_top_k import topk_paper
 from farfield.tasks import t_push
 
@@ -95,8 +96,10 @@ def test_unstable_steps_are_refused_and_fly_offs_reported(model):
 
 def test_files_and_simulation(model, tmp_path):
     contact = t_push.contact(1)
-    motion = ff.rollout(model, model.default_parameters(), model.default_state(), controls(model, 5), contact=contact, dt=2e-3)
-    assert ff.contact_from_description(motion.contact).description == contact.description
+    motion = ff.rollout(
+        model, model.default_parameters(), model.default_state(), controls(model, 5), contact=contact, dt=2e-3
+    )
+    assert contact_from_description(motion.contact).description == contact.description
     simulation = ff.Simulation(model, contact=contact, dt=2e-3)
     for row in controls(model, 5):
         simulation.step(row)
@@ -135,9 +138,8 @@ def test_support_points_and_the_printed_top_k_on_ties():
     found = field.contacts(4)[:, :2]
     for corner in corners:
         assert np.linalg.norm(found - corner, axis=1).min() < 0.0125
-    tied = np.round(field.weights, 4)
-    places, _, unconverged = topk_paper(tied, field.points, 4)
-    assert np.ptp(places[:, :2], axis=0).max() < 0.03  # they should be 7 and 10 cm apart
+    places, _, unconverged = topk_paper(field.weights, field.points, 4)
+    assert np.ptp(places[1:, :2], axis=0).max() < 0.01  # all but the first on one place; the corners are 7 and 10 cm apart
     assert unconverged > 1e-10
 
 

@@ -43,7 +43,7 @@ def test_without_noise_it_is_the_exact_gradient():
             problem.parameterization,
             problem.loss,
             dt=problem.dt,
-            contact=ff.LongRange(weight_in_joules=1e-6, slip_speed=1e-2),
+            contact=ff.LongRange(weight_in_joules=1e-6, leaf_weights="paper", slip_speed=1e-2),
             tolerance=1e-10,
             options=options,
         )

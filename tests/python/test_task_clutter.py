@@ -57,11 +57,11 @@ def test_degrees_of_freedom_and_unknowns_are_those_of_the_paper(task, dofs, cont
 
 
 def test_settings_are_those_of_the_paper():
-    for kind, frames, horizon, weight in ((Gather, 300, 32, 3e-8), (Sort, 700, 16, 3e-8), (GatherBunny, 550, 32, 5e-9)):
+    for kind, frames, horizon in ((Gather, 300, 32), (Sort, 700, 16), (GatherBunny, 550, 32)):
         task = kind()
-        assert (task.objects, task.frames, task.horizon, task.weight, task.dt) == (10, frames, horizon, weight, 0.04)
+        assert (task.objects, task.frames, task.horizon, task.dt) == (10, frames, horizon, 0.04)
     ant = AntPush()
-    assert (ant.frames, ant.weight, ant.dt, ant.waves, ant.iterations) == (240, 1e-8, 0.02, 4, 100)
+    assert (ant.frames, ant.dt, ant.waves, ant.iterations) == (240, 0.02, 4, 100)
 
 
 @pytest.mark.parametrize("kind", [Gather, Sort])

@@ -117,7 +117,7 @@ def test_gauss_newton_survives_rollouts_that_fail():
     start = np.array([-0.5, 0.0, 0.0, 0.0])
     first = objective.evaluate([start])[0]
     objective.max_iterations = max(report.iterations for report in first.trajectory.reports)
-    thrown = GaussNewtonOptions(iterations=6, trust=8.0, candidates=1, scale=np.array([1e-3, 1e-3, 1.0, 1.0]))
+    thrown = GaussNewtonOptions(iterations=12, trust=8.0, candidates=1, scale=np.array([1e-3, 1e-3, 1.0, 1.0]))
     outcomes, simulate = [], objective.simulate
 
     def watched(points):

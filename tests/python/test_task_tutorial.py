@@ -35,4 +35,4 @@ def test_it_runs_and_succeeds(task_file, tmp_path, capsys):
     assert result["min_gap"] > 0.0
     rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     assert 0.0 < rows[0]["gradient_norm"] < 1e-7  # what the text says about its size
-    assert max(row["gradient_norm"] for row in rows) > 0.1
+    assert max(row["gradient_norm"] or 0.0 for row in rows) > 0.1  # none where a trial did not converge

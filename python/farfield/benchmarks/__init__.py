@@ -21,6 +21,12 @@ BENCHMARKS = (
         "a contact-free step and its vjp against MuJoCo's finite differences; threads; assembly",
     ),
     Benchmark(
+        "evaluations",
+        "farfield.benchmarks.evaluations",
+        "contact evaluations and CPU time of a step in rest, hits, pushes, piles and heaps, per contact model",
+        options=True,
+    ),
+    Benchmark(
         "books", "farfield.benchmarks.books", "twenty planks about to fall, beside the paper's table (takes long)"
     ),
     Benchmark(

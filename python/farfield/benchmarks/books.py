@@ -74,7 +74,7 @@ RESTING = 1e-3  # a stack that settles slower than this counts as come to rest [
 
 
 def contact(weight: float, form: str = "projected") -> ff.LongRange:
-    return ff.LongRange(weight_in_joules=weight, slip_speed=SLIP_SPEED, friction_form=form)
+    return ff.LongRange(weight_in_joules=weight, leaf_weights="paper", slip_speed=SLIP_SPEED, friction_form=form)
 
 
 def with_friction(model: ff.Model, friction: float) -> ff.Parameters:
@@ -89,7 +89,7 @@ def one_step(model, parameters, q, dt: float, rub: ff.LongRange):
     """The state after one step from rest, None when it could not be taken."""
     start = ff.State(q=q, v=np.zeros(model.num_dofs))
     try:
-        taken = ff.rollout(model, parameters, start, np.zeros((1, 0)), dt=dt, contact=rub, max_iterations=300)
+        taken = ff.rollout(model, parameters, start, np.zeros((1, 0)), dt=dt, contact=rub)
     except ValueError:  # it fell, and putting the planks back to their places made them meet
         return None
     return taken.state(-1).q if taken.converged else None

@@ -39,7 +39,9 @@ def end_pose(model: ff.Model, contact: ff.Softmin, motion: dict, dt: float, inte
     return t_push.pose(np.asarray(trajectory.q)[-1]) if trajectory.converged else None
 
 
-def compare(model: ff.Model, contact: ff.Softmin, references: list[np.ndarray], dt_ms: float, integrator: str, points: int) -> dict:
+def compare(
+    model: ff.Model, contact: ff.Softmin, references: list[np.ndarray], dt_ms: float, integrator: str, points: int
+) -> dict:
     """One row: mean distances of end poses from the references."""
     away, stopped = [], 0
     for motion, reference in zip(MOTIONS, references, strict=True):
@@ -133,7 +135,10 @@ def run(progress) -> dict:
         Check("26 against 4114 points at 2 ms [cm]", abs(rows[0]["position_cm"] - rows[3]["position_cm"]), "<=", 0.5),
         Check("tripod, mean [cm]", tripod[0]["position_cm"], "<=", 1.5),
         Check("tripod, third best [cm]", sorted(tripod[0]["each_cm"])[2], "<=", 0.5),
-        *(Check(f"Euler step, {points} points [us]", step_us[f"euler {points}"], "<=", bound) for points, bound in STEP_BOUNDS.items()),
+        *(
+            Check(f"Euler step, {points} points [us]", step_us[f"euler {points}"], "<=", bound)
+            for points, bound in STEP_BOUNDS.items()
+        ),
         *(
             Check(f"vjp over step, {points} points", step_us[f"vjp {points}"] / step_us[f"euler {points}"], "<=", 1.5)
             for points in STEP_BOUNDS

@@ -100,8 +100,13 @@ def spheres() -> tuple[ff.Model, ff.Softmin]:
         scene.add_body(name=name, position=[0.0, 0.0 if name == "large" else 0.3, 0.0])
         scene.add_joint(name, name=name, type="Free")
         scene.add_shape(name, name=name, type="Sphere", size=[radius, 0.0, 0.0])
-    clouds = {name: ff.PointCloud.sphere(r, n, temperature=1.0) for name, r, n in zip(("large", "small"), RADII, POINTS, strict=True)}
-    contact = ff.Softmin(newtons_per_metre=STIFFNESS, separation_temperature=TEMPERATURE, force_temperature=TEMPERATURE, clouds=clouds)
+    clouds = {
+        name: ff.PointCloud.sphere(r, n, temperature=1.0)
+        for name, r, n in zip(("large", "small"), RADII, POINTS, strict=True)
+    }
+    contact = ff.Softmin(
+        newtons_per_metre=STIFFNESS, separation_temperature=TEMPERATURE, force_temperature=TEMPERATURE, clouds=clouds
+    )
     return ff.build_model(scene), contact
 
 
@@ -122,7 +127,9 @@ def mujoco_force(places: np.ndarray) -> np.ndarray:
         f'<body name="{name}" pos="0 {place} 0"><freejoint/><geom type="sphere" size="{r}" mass="1"/></body>'
         for name, r, place in (("large", RADII[0], 0.0), ("small", RADII[1], 0.3))
     )
-    model = mujoco.MjModel.from_xml_string(f'<mujoco><option gravity="0 0 0"/><worldbody>{spheres}</worldbody></mujoco>')
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><option gravity="0 0 0"/><worldbody>{spheres}</worldbody></mujoco>'
+    )
     data, out = mujoco.MjData(model), np.zeros_like(places)
     for k, place in enumerate(places):
         mujoco.mj_resetData(model, data)
@@ -154,7 +161,9 @@ def draw_spheres(path: Path) -> dict[str, list[float]]:
     u, v = np.meshgrid(grid, grid)
     places = np.column_stack([u.ravel(), v.ravel()])
     figure, axes = plt.subplots(2, 3, figsize=(12, 7.5))
-    for row, (name, force) in enumerate({"soft minimum": soft_force(model, contact, places), "MuJoCo": mujoco_force(places)}.items()):
+    for row, (name, force) in enumerate(
+        {"soft minimum": soft_force(model, contact, places), "MuJoCo": mujoco_force(places)}.items()
+    ):
         shown = {"Fx": force[:, 0], "Fy": force[:, 1], "|F|": np.linalg.norm(force, axis=1)}
         for axis, (title, value) in zip(axes[row], shown.items(), strict=True):
             axis.contourf(u, v, value.reshape(u.shape), levels=30, cmap="viridis" if title == "|F|" else "RdBu_r")

@@ -160,7 +160,7 @@ def _smoothness(options: Options, progress: Callable) -> list[tuple[dict, list[P
     for name in options.tasks.split(","):
         kind = find_task(name.strip())
         for contact in CONTACTS:
-            task = with_options(kind, _smoothness_settings(kind, contact, options))
+            task = with_options(kind, {"frames": str(options.frames)} if options.frames else {})
             tick = progress(f"{kind.name} {contact}", options.seeds * task.frames)
             runs = [
                 plan_until_success(task, seed, contact, seconds=options.seconds, tick=tick)
@@ -168,14 +168,6 @@ def _smoothness(options: Options, progress: Callable) -> list[tuple[dict, list[P
             ]
             found.append((_row("smoothness", kind.name, contact, runs, None), runs))
     return found
-
-
-def _smoothness_settings(kind: type[Task], contact: str, options: Options) -> dict[str, str]:
-    settings = {"frames": str(options.frames)} if options.frames else {}
-    known = {item.name for item in dataclasses.fields(kind)}
-    if contact == "ipc-global" and "area_weights" in known:
-        settings["area_weights"] = "false"  # it has none, and the weight of a task with them is scaled for them
-    return settings
 
 
 def _names(text: str, known: tuple[str, ...], what: str) -> list[str]:

@@ -101,10 +101,10 @@ def add_step_arguments(parser: argparse.ArgumentParser) -> None:
         help="of contact, around what the model chooses for the scene (default: 1)",
     )
     parser.add_argument(
-        "--tolerance", type=positive_float, metavar="T", help="where Newton's method stops (default: 1e-8 N, N m)"
+        "--tolerance", type=positive_float, metavar="T", help="where Newton's method stops, relative (default: 1e-7)"
     )
     parser.add_argument(
-        "--max-iterations", type=positive_int, metavar="N", help="of Newton's method per step (default: 100)"
+        "--max-iterations", type=positive_int, metavar="N", help="of Newton's method per step (default: 200)"
     )
     parser.add_argument("--threads", type=positive_int, metavar="N", help="for contact; same bits (default: 1)")
 

@@ -49,7 +49,9 @@ def run(args: argparse.Namespace) -> int:
         "passed": passed,
     }
     if args.save:
-        np.savez(args.save, points=cloud.points, normals=cloud.normals, spacing=cloud.spacing, temperature=cloud.temperature)
+        np.savez(
+            args.save, points=cloud.points, normals=cloud.normals, spacing=cloud.spacing, temperature=cloud.temperature
+        )
     if args.out:
         draw(cloud, args.out)
     if args.json:

@@ -38,8 +38,8 @@ class Engine(Objective, ABC):
         state: ff.State | None = None,
         dt: float = 0.01,
         contact: ff.ContactModel | None = None,
-        tolerance: float = 1e-8,
-        max_iterations: int = 100,
+        tolerance: float = 1e-7,
+        max_iterations: int = 200,
         threads: int | None = None,
         options: Any = None,
     ) -> None:

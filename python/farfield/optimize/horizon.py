@@ -25,7 +25,7 @@ class RecedingHorizon(Driver):
 
     frames: steps to apply. iterations: optimiser iterations per window at most; first_iterations: of the first window. A window
     ends early when its loss or its whole gradient is zero, as nothing more will change. projection: first state of a window -> the set its unknowns stay in.
-    final_tolerance: Newton stop of the steps that are applied [N, N m]. stride: steps applied of each window.
+    final_tolerance: Newton stop of the steps that are applied. stride: steps applied of each window.
     schedule: changes what is asked for from window to window (`farfield.optimize.schedule`). focus: plans in a part of the scene
     (`farfield.optimize.focus`).
     """
@@ -39,7 +39,7 @@ class RecedingHorizon(Driver):
         iterations: int,
         first_iterations: int | None = None,
         projection: Callable[[ff.State], Projection] | None = None,
-        final_tolerance: float = 1e-8,
+        final_tolerance: float = 1e-9,
         stride: int = 1,
         schedule: Any = None,
         focus: Any = None,

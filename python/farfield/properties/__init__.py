@@ -64,7 +64,7 @@ RANGE = 0.05  # of models that have one [m]
 
 
 def longrange_law(r: float) -> float:
-    """Force of one pair of bodies far apart, per J of weight."""
+    """What the force of two bodies far apart is proportional to."""
     return 12.0 * (1.0 + r**-0.5) * r**-1.5
 
 
@@ -89,8 +89,19 @@ def _mujoco() -> Subject:
     )
 
 
+def _softmin() -> Subject:
+    from farfield.properties.softmin_contact import SoftminContact
+
+    return Subject(SoftminContact().evaluate, single_term=False, kinds=("box",))
+
+
 MODELS = {
     "longrange": Row(lambda: Subject(ff.LongRange(blend=[BLEND], weight_in_joules=1.0).evaluate, law=longrange_law)),
+    "longrange-paper": Row(
+        lambda: Subject(
+            ff.LongRange(blend=[BLEND], weight_in_joules=1.0, leaf_weights="paper").evaluate, law=longrange_law
+        )
+    ),
     "polyhedral": Row(
         lambda: Subject(ff.Polyhedral(range=RANGE).evaluate, range=RANGE),
         ("barrier", "smooth", "non_prehensile"),
@@ -101,6 +112,7 @@ MODELS = {
     "ipc-global": Row(
         lambda: Subject(ff.IpcGlobal(weight_in_joules=1.0).evaluate), ("barrier", "non_prehensile", "non_vanishing")
     ),
+    "softmin": Row(_softmin, ("smooth", "non_prehensile")),
     "mujoco": Row(_mujoco, ("non_prehensile",)),
 }
 

@@ -32,7 +32,7 @@ class Subject:
 
     evaluate: Evaluate
     range: float | None = None  #: beyond it nothing is expected to act [m]; None: acts everywhere
-    law: Callable[[float], float] | None = None  #: force far away per J, if the model promises one
+    law: Callable[[float], float] | None = None  #: what the force far away is proportional to, if the model promises it
     single_term: bool = True  #: two triangles make one term; otherwise two solids stand for it
     kinds: tuple[str, ...] = KINDS
     begins_at: float = 2e-3  #: gap where approach lines end [m]; negative for models that act on overlap
@@ -309,13 +309,16 @@ def measure_non_vanishing(subject: Subject, settings: Settings) -> Finding:
     """The force is never zero, up to 1e6 m."""
     least, error, ends = np.inf, 0.0, np.inf
     for pair, random in _both(subject, settings, 3):
+        ratios = []
         for r in 10.0 ** np.arange(0.0, 6.01, 0.5):
             force = float(np.linalg.norm(subject.force(pair, pair.placed(random, r))))
             least = min(least, force)
             if force == 0.0:
                 ends = min(ends, r)
             if subject.law is not None and r > 1e3:
-                error = max(error, float(abs(force / subject.law(r) - 1.0)))
+                ratios.append(force / subject.law(r))
+        if ratios:
+            error = max(error, max(ratios) / min(ratios) - 1.0)
     figures = {"non_vanishing_min_force": least}
     if subject.law is not None:
         figures["non_vanishing_law_error"] = error

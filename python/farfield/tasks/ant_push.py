@@ -22,7 +22,7 @@ from farfield.optimize.parameterizations import SumOfSines
 from farfield.optimize.projections import Box
 from farfield.options import option
 from farfield.tasks.cube import REST_GAP, add_cube
-from farfield.tasks.task import Problem, Task
+from farfield.tasks.task import Problem, Task, long_range_options
 
 BASE_HALF = (0.1, 0.1, 0.04)  # [m]
 UPPER, LOWER, THICK = 0.12, 0.2, 0.015  # lengths and half thickness of the links of a leg [m]
@@ -46,14 +46,15 @@ class AntPush(Task):
     radius: float = option(0.1, "the loss is zero within this distance of the target [m]", above=0)
     when: str = option("end", "loss at the last state or over the whole motion", choices=("sum", "end"))
     share: float = option(0.2, "success: the loss at the end is at most this part of the first one", above=0)
-    weight: float = option(1e-8, "contact weight [J]", above=0)
+    contact_stiffness: float = option(1.0, "of the long-range model, around its automatic weight", above=0)
+    weight: float = option(0.0, "of the long-range model as printed in the paper [J]; 0: contact_stiffness", least=0)
     foot_friction: float = option(0.8, "Coulomb coefficient of the ant on the ground", least=0)
     friction: float = option(0.3, "Coulomb coefficient of the box on the ground", least=0)
     slip_speed: float = option(1e-2, "smoothing of friction [m/s]", above=0)
     blend: float = option(0.5, "blending margin of the long-range model", above=0)
     range: float = option(0.0, "where contact begins in models of finite range [m]; 0: the model's default", least=0)
     stiffness: float = option(30.0, "of the drives [N m/rad]", above=0)
-    tolerance: float = option(1e-6, "where Newton's method stops while optimising [N, N m]", above=0)
+    tolerance: float = option(1e-7, "where Newton's method stops while optimising, relative", above=0)
 
     def build(self, seed: int) -> Problem:
         """The scene: place of the box, target and phases of the waves are drawn from the seed."""
@@ -104,7 +105,7 @@ class AntPush(Task):
 
     def _contact_options(self) -> dict[str, dict]:
         near = {"range": self.range} if self.range > 0 else {}
-        far = {"blend": [self.blend], "weight_in_joules": self.weight}
+        far = {"blend": [self.blend], **long_range_options(self)}
         own = {"longrange": far, "polyhedral": near, "ipc": near, "ipc-global": {}}
         return {name: {"slip_speed": self.slip_speed, **options} for name, options in own.items()}
 

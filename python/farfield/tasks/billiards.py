@@ -28,7 +28,7 @@ from farfield.optimize.projections import Disc, Outside, Sequential
 from farfield.optimize.starts import Started
 from farfield.options import option
 from farfield.tasks.balls import RADIUS, ball_mesh, rack_places
-from farfield.tasks.task import Problem, Task
+from farfield.tasks.task import Problem, Task, long_range_options
 
 MASS = 0.17  # [kg]
 REST_GAP = 1.5e-3  # between a resting ball and the ground, where repulsion carries it [m]
@@ -58,7 +58,8 @@ class Billiards(Task):
     dt: float = option(0.04, "time step [s]", above=0)
     radius: float = option(0.1, "balls have to end this near to their places [m]", above=0)
     plan_radius: float = option(0.09, "the loss is zero within this distance [m]", above=0)
-    weight: float = option(1e-7, "contact weight [J]", above=0)
+    contact_stiffness: float = option(1.0, "of the long-range model, around its automatic weight", above=0)
+    weight: float = option(0.0, "of the long-range model as printed in the paper [J]; 0: contact_stiffness", least=0)
     triangles: int = option(32, "of a ball", choices=tuple(FREQUENCY))
     spacing: float = option(0.4, "between neighbours in the rack [m]", above=2.0 * RADIUS)
     friction: float = option(0.01, "of the ground", least=0)
@@ -97,6 +98,7 @@ class Billiards(Task):
             },
             dt=self.dt,
             state=table.state,
+            contact_options={"longrange": long_range_options(self)},
             markers=[
                 Marker(f"place of {name}", (*place, height), self.radius, rgba=(0.2, 0.65, 0.3, 0.4))
                 for name, place, height in zip(names, places, heights, strict=True)
@@ -185,11 +187,11 @@ class Table:
     def hidden_shot(self, generator: np.random.Generator, count: int) -> tuple[list[int], np.ndarray]:
         """Bodies that a random shot moves far enough, and where they end."""
         shot = InitialState(self.model, self.state, self.controls, positions=self.cue, velocities=self.cue)
-        contact = ff.LongRange(weight_in_joules=self.task.weight)
+        contact = ff.LongRange(**long_range_options(self.task))
         for _ in range(100):
             state = shot.decode(self.random_shot(generator)).state
             trajectory = ff.rollout(
-                self.model, self.parameters, state, self.controls, dt=self.task.dt, contact=contact, tolerance=1e-6
+                self.model, self.parameters, state, self.controls, dt=self.task.dt, contact=contact, tolerance=1e-7
             )
             if not trajectory.converged:
                 continue

@@ -20,9 +20,8 @@ from farfield.optimize.schedule import ActiveObject, AllObjects
 from farfield.optimize.starts import KNOTS, curve
 from farfield.options import option
 from farfield.tasks.rod import add_rod
-from farfield.tasks.task import Problem, Task
+from farfield.tasks.task import Problem, Task, long_range_options
 
-BOX = 12  # triangles of a box
 ROD_HALF = (0.03, 0.08, 0.03)  # short: it has to pass between objects [m]
 
 
@@ -59,16 +58,14 @@ class Clutter(Task):
     plan_radius: float = option(
         0.32, "the loss of an object is zero within this distance of its region's centre [m]", above=0
     )
-    tolerance: float = option(1e-5, "where Newton's method stops while planning [N, N m]", above=0)
+    tolerance: float = option(1e-7, "where Newton's method stops while planning, relative", above=0)
     when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
-    weight: float = option(3e-8, "contact weight [J]", above=0)
+    contact_stiffness: float = option(1.0, "of the long-range model, around its automatic weight", above=0)
+    weight: float = option(0.0, "of the long-range model as printed in the paper [J]; 0: contact_stiffness", least=0)
     friction: float = option(0.3, "Coulomb coefficient of the ground", least=0)
     grip: float = option(0.0, "Coulomb coefficient between rod and objects and among objects", least=0)
     slip_speed: float = option(1e-2, "smoothing of friction [m/s]", above=0)
     blend: float = option(0.5, "blending margin of the long-range model", above=0)
-    area_weights: bool = option(
-        True, "triangles of the long-range model weigh by their area: its far field has no ripples"
-    )
     range: float = option(0.0, "where contact begins in models of finite range [m]; 0: the model's default", least=0)
     stiffness: float = option(500.0, "of the rod's position drive [N/m]; critically damped for 1 kg", above=0)
     share: float = option(0.8, "success: this share of the objects ends in its region", above=0)
@@ -80,9 +77,8 @@ class Clutter(Task):
         targets: np.ndarray,
         channels: Sequence[int],
         markers: list[Marker],
-        triangles: int = BOX,
     ) -> Problem:
-        """The problem of a scene with a rod and free bodies ``names``, whose free joints have the same names; ``triangles``: of an object."""
+        """The problem of a scene with a rod and free bodies ``names``, whose free joints have the same names."""
         model = ff.build_model(scene)
         parameters = model.default_parameters()
         base = np.tile(model.default_control(), (self.horizon, 1))
@@ -173,19 +169,16 @@ class Clutter(Task):
             },
             dt=self.dt,
             tolerance=self.tolerance,
-            max_iterations=400,  # ten cubes that jostle may need 250
-            contact_options=self._contact_options(triangles),
+            contact_options=self._contact_options(),
             sample=random_motion,
             markers=markers,
             trails=["rod"],
             probe="rod",
         )
 
-    def _contact_options(self, triangles: int) -> dict[str, dict]:
+    def _contact_options(self) -> dict[str, dict]:
         near = {"range": self.range} if self.range > 0 else {}
-        # Shares add up to 1; with this factor they add up to as much as the triangle pairs of rod and object would.
-        weight = self.weight * (BOX * triangles if self.area_weights else 1)
-        far = {"blend": [self.blend], "area_weights": self.area_weights, "weight_in_joules": weight}
+        far = {"blend": [self.blend], **long_range_options(self)}
         own = {"longrange": far, "polyhedral": near, "ipc": near, "ipc-global": {}}
         return {name: {"slip_speed": self.slip_speed, **options} for name, options in own.items()}
 

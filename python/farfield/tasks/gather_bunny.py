@@ -31,8 +31,7 @@ class GatherBunny(Clutter):
 
     frames: int = option(550, "time steps of the motion", above=0)
     stride: int = option(2, "time steps applied of every window", above=0)
-    tolerance: float = option(1e-4, "where Newton's method stops while planning [N, N m]", above=0)
-    weight: float = option(5e-9, "contact weight [J]", above=0)
+    tolerance: float = option(1e-6, "where Newton's method stops while planning, relative", above=0)
     inner: float = option(0.45, "smallest distance of an object from the middle at the start [m]", above=0)
     outer: float = option(0.8, "largest one [m]", above=0)
     triangles: int = option(250, "of every object, about", least=50)
@@ -66,7 +65,7 @@ class GatherBunny(Clutter):
                 color=[0.75, 0.65, 0.55, 1.0],
             )
         markers = [Marker("region", (0.0, 0.0, 2e-3), self.radius, flat=True)]
-        return self._problem(scene, names, np.zeros((self.objects, 2)), (0, 1, 2, 3), markers, len(mesh.triangles))
+        return self._problem(scene, names, np.zeros((self.objects, 2)), (0, 1, 2, 3), markers)
 
 
 def bunny(triangles: int) -> tuple[np.ndarray, np.ndarray]:

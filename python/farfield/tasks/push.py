@@ -23,7 +23,7 @@ from farfield.optimize.starts import KNOTS, curve
 from farfield.options import option
 from farfield.tasks.cube import add_cube
 from farfield.tasks.rod import add_rod
-from farfield.tasks.task import Problem, Task
+from farfield.tasks.task import Problem, Task, long_range_options
 
 BOX_SIDE = 0.4  # [m]
 ROD_HEIGHT = 0.2  # [m]
@@ -48,9 +48,8 @@ class Push(Task):
     radius: float = option(0.05, "the box has to end this near to its target [m]", above=0)
     plan_radius: float = option(0.045, "the loss is zero within this distance [m]", above=0)
     when: str = option("sum", "loss over the whole window or at its end", choices=("sum", "end"))
-    weight: float = option(
-        1e-6, "of the long-range model [J]; the others are as stiff as they are by themselves", above=0
-    )
+    contact_stiffness: float = option(3.0, "of the long-range model, around its automatic weight", above=0)
+    weight: float = option(0.0, "of the long-range model as printed in the paper [J]; 0: contact_stiffness", least=0)
     friction: float = option(0.0, "Coulomb coefficient of everything; 0: drawn from 0.3 to 0.5", least=0)
     slip_speed: float = option(1e-2, "smoothing of friction [m/s]", above=0)
     blend: float = option(1.0, "blending margin of the long-range model", above=0)
@@ -97,8 +96,6 @@ class Push(Task):
             success=lambda trajectory: judge.distances(trajectory)[-1, 0] <= self.radius,
             report=lambda trajectory: {"distance": judge.distances(trajectory)[-1, 0]},
             dt=self.dt,
-            # hits in contact as stiff as that take up to 400 Newton iterations; with 100 no window that hits converged
-            max_iterations=100 if self.weight >= 1e-8 else 400,
             contact_options=self._contact_options(),
             sample=lambda generator: self._random_motion(generator, base),
             markers=[
@@ -122,7 +119,7 @@ class Push(Task):
 
     def _contact_options(self) -> dict[str, dict]:
         near = {"range": self.range} if self.range > 0 else {}
-        far = {"blend": [self.blend], "weight_in_joules": self.weight}
+        far = {"blend": [self.blend], **long_range_options(self)}
         own = {"longrange": far, "polyhedral": near, "ipc": near, "ipc-global": {}}
         return {name: {"slip_speed": self.slip_speed, **options} for name, options in own.items()}
 

@@ -48,9 +48,9 @@ class Problem:
     report: Callable[[ff.Trajectory], dict[str, Any]] = lambda trajectory: {}  #: figures of the task for result.json
     dt: float = 0.01
     state: ff.State | None = None
-    tolerance: float = 1e-6  #: Newton stop while optimising [N, N m]
-    final_tolerance: float = 1e-8  #: of the motion that is judged and kept
-    max_iterations: int = 100  #: of Newton's method per step
+    tolerance: float = 1e-7  #: Newton stop while optimising, relative (StepOptions)
+    final_tolerance: float = 1e-9  #: of the motion that is judged and kept
+    max_iterations: int = 200  #: of Newton's method per step
     contact_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sample: Callable[[np.random.Generator], np.ndarray] | None = None
     markers: Sequence[Marker] = ()  #: drawn in the replay
@@ -62,7 +62,17 @@ class Problem:
 
         ``stiffness``: around what the task gives the model, 1 for just that.
         """
-        return contact_model(name, **{**self.contact_options.get(name, {}), **options}), self.parameters.copy()
+        own = dict(self.contact_options.get(name, {}))
+        if "stiffness" in own and "stiffness" in options:
+            own["stiffness"] *= options.pop("stiffness")
+        return contact_model(name, **{**own, **options}), self.parameters.copy()
+
+
+def long_range_options(task: Task) -> dict[str, Any]:
+    """Of a task with the options ``contact_stiffness``, around the automatic weight, and ``weight`` [J], as printed in the paper."""
+    if task.weight > 0:
+        return {"leaf_weights": "paper", "weight_in_joules": task.weight}
+    return {"stiffness": task.contact_stiffness}
 
 
 class Task(ABC):

@@ -35,7 +35,9 @@ class ContactMemory {
 struct PairBlock {
     int a = 0, b = 0;
     Eigen::Matrix<double, 12, 12> hessian = Eigen::Matrix<double, 12, 12>::Zero();
-    Eigen::Matrix<double, 12, 1> gradient = Eigen::Matrix<double, 12, 1>::Zero();  ///< of this pair's energy
+    Eigen::Matrix<double, 12, 1> gradient = Eigen::Matrix<double, 12, 1>::Zero();          ///< of this pair's energy
+    Eigen::Matrix<double, 12, 12> normal_hessian = Eigen::Matrix<double, 12, 12>::Zero();  ///< without friction
+    Eigen::Matrix<double, 12, 1> normal_gradient = Eigen::Matrix<double, 12, 1>::Zero();
     double gap = std::numeric_limits<double>::infinity();  ///< certified lower bound of the distance [m]
 };
 
@@ -73,8 +75,13 @@ class ContactStep {
     /// +infinity when any two bodies touch or cross.
     [[nodiscard]] virtual double energy(const Poses& poses) = 0;
 
-    /// Exact derivatives. Reuses the storage of `out`. Energy is +infinity (and the rest unspecified) when bodies touch.
+    /// Derivatives, exact but for the Hessian of friction after accept(). Reuses the storage of `out`. Energy is +infinity (and the rest
+    /// unspecified) when bodies touch.
     virtual void linearize(const Poses& poses, ContactLinearization& out) = 0;
+
+    /// Newton's method goes on from the poses last linearised. From here on the Hessian of friction is a positive one that leads it to the
+    /// minimum sooner and ends as the exact one there (plane_friction/slip_dual.hpp). Going backward every linearisation is exact.
+    virtual void accept() = 0;
 
     /// At the poses last linearised, for any number of directions, one result each.
     virtual void vjp(std::span<const Twists> directions, std::span<ContactGradient> out) = 0;

@@ -53,7 +53,7 @@ struct ForceReport {
     double least =
         std::numeric_limits<double>::infinity();  ///< least separation of two bodies; negative: penetration [m]
     int deep_a = -1, deep_b = -1;                 ///< bodies so deep in each other that forces turn inward; -1: none
-    double stored = 0.0;  ///< no more energy than this can contact give back [J]
+    double stored = 0.0;                          ///< no more energy than this can contact give back [J]
 };
 
 /// How stiff a pair is, for the length of explicit steps.

@@ -105,9 +105,11 @@ void CollisionFilter::set_paths(const Kinematics& start, const VectorXd& delta, 
 }
 
 CollisionFilter::Result CollisionFilter::max_step(const Kinematics& start, const VectorXd& delta,
-                                                  std::span<const double> gaps, FilterMemory& memory) const {
+                                                  std::span<const double> gaps, FilterMemory& memory,
+                                                  std::span<double> fractions) const {
     const auto& pairs = geometry().pairs;
     FARFIELD_ASSERT(gaps.empty() || gaps.size() == pairs.size());
+    FARFIELD_ASSERT(fractions.empty() || fractions.size() == pairs.size());
     const auto num_pairs = pairs.size();
     memory.cached_.resize(num_pairs);
     memory.gaps_.resize(num_pairs);
@@ -126,14 +128,15 @@ CollisionFilter::Result CollisionFilter::max_step(const Kinematics& start, const
     set_paths(start, delta, memory);
     Result result;
     for (const int p : memory.order_) {
-        const PairCertificate found =
-            certify_pair(p, memory.gaps_[static_cast<std::size_t>(p)], result.alpha, start, delta, memory);
+        const PairCertificate found = certify_pair(p, memory.gaps_[static_cast<std::size_t>(p)],
+                                                   fractions.empty() ? result.alpha : 1.0, start, delta, memory);
+        if (!fractions.empty()) fractions[static_cast<std::size_t>(p)] = found.alpha;
         result.certified_gap = std::min(result.certified_gap, found.gap);
         if (found.alpha >= result.alpha) continue;
         result.alpha = found.alpha;
         result.limiting_a = pairs[static_cast<std::size_t>(p)].a;
         result.limiting_b = pairs[static_cast<std::size_t>(p)].b;
-        if (result.alpha <= 0.0) break;
+        if (result.alpha <= 0.0 && fractions.empty()) break;
     }
     return result;
 }

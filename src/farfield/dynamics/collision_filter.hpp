@@ -68,9 +68,10 @@ class CollisionFilter {
     };
     /// `gaps`: per contact pair a lower bound of the gap at `start`; what is not finite (or all, when
     /// empty) is computed here.
-    /// A gap that is zero or lost in rounding gives alpha = 0.
+    /// A gap that is zero or lost in rounding gives alpha = 0. `fractions`: per contact pair, filled with what that pair alone
+    /// lets pass, which asks more of the filter; empty when nobody wants to know.
     [[nodiscard]] Result max_step(const Kinematics& start, const Eigen::VectorXd& delta, std::span<const double> gaps,
-                                  FilterMemory& memory) const;
+                                  FilterMemory& memory, std::span<double> fractions = {}) const;
 
     /// The first contact pair of meshes of which one, seen from the other, cannot have moved from `from` to `to` along a screw: it went
     /// around the other or, between states that no certified path connects, through it. Turning together is no motion here.
@@ -83,6 +84,7 @@ class CollisionFilter {
     /// The first contact pair whose surfaces cross or touch; when there is none, the first of which one lies inside the other.
     [[nodiscard]] std::optional<Intersection> find_intersection(const Poses& poses) const;
 
+    [[nodiscard]] const std::vector<ContactPair>& pairs() const { return geometry().pairs; }
     [[nodiscard]] const FilterOptions& options() const { return options_; }
     /// The surfaces it was built for when they are not the model's, else null.
     [[nodiscard]] const std::shared_ptr<const CollisionGeometry>& surfaces() const { return surfaces_; }

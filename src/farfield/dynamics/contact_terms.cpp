@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numbers>
 
+#include "farfield/dynamics/pair_coordinates.hpp"
+
 namespace farfield {
 namespace {
 
@@ -76,28 +78,19 @@ void add_geometric(const Model& model, const ContactScratch& s, std::size_t body
     }
 }
 
-/// A pair's energy does not change when both bodies move along together, so (v_a + v_b) / sqrt 2 is in the null space and
-/// the nine coordinates ((v_a - v_b) / sqrt 2, w_a, w_b) hold the rest of the spectrum.
 void project_block(contact::PairBlock& pair) {
     auto& h = pair.hessian;  // its rows of v_b are those of v_a with the sign changed
-    using Matrix9d = Eigen::Matrix<double, 9, 9>;
-    Matrix9d m;
-    const double root = std::numbers::sqrt2;
-    m.topLeftCorner<3, 3>() = 2.0 * h.topLeftCorner<3, 3>();
-    m.block<3, 3>(3, 0) = root * h.block<3, 3>(3, 0);
-    m.block<3, 3>(6, 0) = root * h.block<3, 3>(9, 0);
-    m.block<3, 3>(3, 3) = h.block<3, 3>(3, 3);
-    m.block<3, 3>(6, 3) = h.block<3, 3>(9, 3);
-    m.block<3, 3>(6, 6) = h.block<3, 3>(9, 9);
-    m.topRightCorner<3, 6>() = m.bottomLeftCorner<6, 3>().transpose();
-    m.block<3, 3>(3, 6) = m.block<3, 3>(6, 3).transpose();
-    const Eigen::SelfAdjointEigenSolver<Matrix9d> solver(m);
+    const PairCoordinates coordinates(h);
+    const double root = std::numbers::sqrt2, arm = coordinates.arm;
+    PairCoordinates::Matrix9d m = coordinates.hessian(h);
+    const Eigen::SelfAdjointEigenSolver<PairCoordinates::Matrix9d> solver(m);
     for (int k = 0; k < 9 && solver.eigenvalues()[k] < 0.0; ++k) {  // ascending
         const auto v = solver.eigenvectors().col(k);
         m.noalias() += (-solver.eigenvalues()[k] * v) * v.transpose();
     }
     const Eigen::Matrix3d vv = 0.5 * m.topLeftCorner<3, 3>();
-    const Eigen::Matrix<double, 6, 3> wv = m.bottomLeftCorner<6, 3>() / root;
+    const Eigen::Matrix<double, 6, 3> wv = m.bottomLeftCorner<6, 3>() * (arm / root);
+    m.bottomRightCorner<6, 6>() *= arm * arm;
     for (const int v : {0, 6}) {
         const double sign = v == 0 ? 1.0 : -1.0;
         h.block<3, 3>(v, v) = vv;

@@ -26,7 +26,8 @@ void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
                              const contact::ContactLinearization& contact, ContactScratch& scratch,
                              Eigen::VectorXd& gradient, BlockMatrix& hessian);
 
-/// Replaces every block by its nearest positive semi-definite matrix (negative eigenvalues to zero).
+/// Replaces every block by its nearest positive semi-definite matrix (negative eigenvalues to zero), with angles measured on an arm
+/// that makes turning as stiff as sliding: the same in any units.
 void project_blocks(contact::ContactLinearization& contact);
 
 /// Second derivative of the contact energy along the body twists: H xi, one 6-vector per body.

@@ -222,8 +222,7 @@ void ExplicitProblem::acceleration_vjp(ExplicitStage& stage, const VectorXd& a_b
     add_body_twists_vjp(model_, stage.kinematics, s_.dynamics.bodies, s_.twist_bars, s_.twists, s_.q_bar, s_.v_bar,
                         gradient);
     contact::add_parameter_vjp(stage.contact, s_.bars.wrenches, gradient);
-    if (out.contact.size())
-        law_->add_number_vjp(stage.kinematics.poses, stage.twists, s_.bars.wrenches, out.contact);
+    if (out.contact.size()) law_->add_number_vjp(stage.kinematics.poses, stage.twists, s_.bars.wrenches, out.contact);
 }
 
 void ExplicitProblem::pull_back(const StateGradient& bar, StepGradient& out, Parameters& gradient) {

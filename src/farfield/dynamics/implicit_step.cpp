@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "farfield/dynamics/globalization.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield {
@@ -12,6 +11,17 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
+
+/// One step on the way to its solution.
+struct StepSolve {
+    const StepContext& context;
+    const State& now;
+    const StepInput& input;
+    StepMemory& memory;
+    StepProblem& problem;
+    NewtonIterate& x;
+    StepReport report{};
+};
 
 /// Moves the start of Newton's method from where the step starts to where the velocity v leads, when the way there is free. True if so:
 /// then the derivatives there are known.
@@ -45,6 +55,14 @@ void choose_start(StepSolve& solve) {
     } else if (solve.context.filter && !solve.problem.scripted()) {
         if (!guess.size() || !start_from(solve, guess)) start_from(solve, solve.now.v);
     }
+}
+
+/// Did a body go around another within the step? Only one that was in the way makes it possible.
+bool went_around(StepSolve& solve) {
+    const StepReport& report = solve.report;
+    if (!solve.context.filter || report.status != StepStatus::Converged || report.shortest_step == 1.0) return false;
+    const Poses &from = solve.problem.kinematics_now().poses, &to = solve.problem.place(solve.x.q).poses;
+    return solve.context.filter->find_detour(from, to, solve.memory.filter).has_value();
 }
 
 /// Adds the pull-back of v_next = difference(q, q_next)/dt to both ends of every direction. `delta` = difference(q, q_next).
@@ -143,10 +161,8 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
     s.problem.reset_counts();
     s.problem.begin(context, now, input, memory);
     choose_start(solve);
-    newton(s.problem, {context.options.tolerance, first_attempt(context)}, s.x, solve.report);
-    for (const Strategy& strategy : strategies(context)) {
-        if (strategy.needed(solve)) strategy.run(solve);
-    }
+    newton(s.problem, {context.options.max_iterations}, s.x, solve.report);
+    solve.report.detour = went_around(solve);
     return finish(solve, next);
 }
 

@@ -14,10 +14,15 @@ constexpr double kFast =
     0.1;  // a residual that falls by this factor is close: the next factor would hardly differ from this one
 constexpr double kFastKept = 1e-2;  // the same of a residual that has fallen with a factor that was kept
 
+constexpr double kAllowedKept =
+    1e-6;                         // a kept factor must leave this much of what is allowed, having fallen as it does
+constexpr int kBlindSteps = 2;    // in a row, before a gradient that has stopped falling ends the search
+constexpr double kStalled = 0.5;  // and a factor by which it still falls
+
 /// Halves the step, starting from the free way, until the function falls enough. Where `any_feasible`, every point where it is finite will
 /// do. The first trial mostly fits, so its derivatives are computed at once unless the last search has taught otherwise (`first_fits`).
 bool line_search(NewtonProblem& problem, const NewtonDirection& direction, const FreeWay& way, bool any_feasible,
-                 bool keep_factor, bool& first_fits, NewtonIterate& x) {
+                 bool keep_factor, bool& first_fits, int& evaluations, NewtonIterate& x) {
     const double value = x.value;
     const auto derivatives = [&] { return keep_factor ? problem.differentiate(x.trial) : problem.linearize(x.trial); };
     x.evaluated = false;
@@ -29,6 +34,7 @@ bool line_search(NewtonProblem& problem, const NewtonDirection& direction, const
         problem.move(x.q, x.scaled, x.trial);
         const bool at_once = !certain && halving == 0 && first_fits;
         const double trial = certain ? value : at_once ? derivatives() : problem.energy(x.trial);
+        evaluations += !certain;
         if (!std::isfinite(trial)) continue;
         if (any_feasible || trial <= value + kArmijo * alpha * direction.slope + direction.noise) {
             x.q.swap(x.trial);
@@ -45,19 +51,21 @@ bool line_search(NewtonProblem& problem, const NewtonDirection& direction, const
 
 void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x, StepReport& report) {
     report.status = StepStatus::MaxIterations;
-    const double tolerance = std::max(limits.tolerance, problem.gradient_noise());
     bool first_fits = true, kept = false;
     constexpr double kNone = std::numeric_limits<double>::infinity();
-    double last_residual = kNone;
-    while (report.iterations < limits.max_iterations) {
+    double last_excess = kNone;
+    int evaluations = 0, blind_steps = 0;
+    while (report.iterations < limits.max_iterations && evaluations < limits.max_evaluations) {
         ++report.iterations;
         if (!x.evaluated) {
             x.value = problem.linearize(x.q);
+            ++evaluations;
             kept = false;
         }
         NewtonDirection direction = problem.direction(x.q, x.step, report);
-        if (kept && direction.residual > std::max(tolerance, kFastKept * last_residual)) {  // it does differ
+        if (kept && direction.excess > std::max(1.0, kFastKept * last_excess)) {  // it does differ
             x.value = problem.linearize(x.q);
+            ++evaluations;
             kept = false;
             direction = problem.direction(x.q, x.step, report);
         }
@@ -65,19 +73,22 @@ void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x
             report.status = *direction.failure;
             break;
         }
-        // Near contact the Hessian magnifies the rounding of coordinates: a residual that has stopped falling there is as good as it gets.
-        const bool at_rounding = direction.residual > 0.25 * last_residual && direction.residual <= direction.rounding;
-        const bool keep =
-            problem.keeps_factor() && direction.residual <= kFast * last_residual && last_residual < kNone;
-        last_residual = direction.residual;
-        const bool passed = direction.arrived && (direction.residual <= tolerance || at_rounding);
-        const FreeWay way = problem.free_way(x.step, report);
-        if (!line_search(problem, direction, way, passed || !direction.arrived, keep, first_fits, x)) {
+        const bool blind = direction.arrived && -direction.slope <= direction.noise;
+        blind_steps = blind ? blind_steps + 1 : 0;
+        const bool stalled = blind_steps >= kBlindSteps && direction.excess > kStalled * last_excess;
+        const bool keep = problem.keeps_factor() && direction.excess <= kFast * last_excess && last_excess < kNone;
+        const double allowed = kept ? kAllowedKept * last_excess / direction.excess : 1.0;
+        last_excess = direction.excess;
+        const bool passed = direction.arrived && (direction.excess <= std::min(allowed, 1.0) || stalled);
+        problem.accept();
+        const FreeWay way = problem.free_way(x.step, direction, report);
+        if (!line_search(problem, direction, way, passed || blind || !direction.arrived, keep, first_fits, evaluations,
+                         x)) {
             report.status = StepStatus::LineSearchFailed;
             break;
         }
         kept = keep && x.evaluated;
-        if (passed && way.alpha == 1.0) {
+        if (passed && way.whole) {
             report.status = StepStatus::Converged;
             break;
         }

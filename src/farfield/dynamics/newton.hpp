@@ -4,8 +4,10 @@
 ///
 /// Deviation: at least one step is taken and the step computed where the stopping test passes is still taken, so that forces far below the
 ///            tolerance reach the result. Where a Hessian costs more than a gradient, the last steps, which are short, keep the factor of
-///            the one before.
+///            the one before. Where the fall that a step promises is lost in the rounding of values only the gradient can tell: full steps
+///            are taken until it has stopped falling.
 #include <Eigen/Dense>
+#include <limits>
 #include <optional>
 
 #include "farfield/dynamics/step_types.hpp"
@@ -15,17 +17,18 @@ namespace farfield {
 /// What is known where a direction was computed.
 struct NewtonDirection {
     std::optional<StepStatus> failure{};  ///< there is no direction
-    double residual = 0.0;                ///< norm of the gradient
-    double rounding = 0.0;  ///< how much the gradient changes when coordinates change in their last digits
-    double slope = 0.0;     ///< of the function along the direction
-    double noise = 0.0;     ///< rounding error in a difference of values
-    bool arrived = true;    ///< prescribed coordinates are where they have to be; until then the function may rise
+    double excess = 0.0;  ///< largest entry of the gradient over what is allowed there: at most 1 where Newton stops
+    double slope = 0.0;   ///< of the function along the direction
+    double noise = 0.0;   ///< rounding error in a difference of values
+    bool arrived = true;  ///< prescribed coordinates are where they have to be; until then the function may rise
 };
 
 /// How much of a step may be taken.
 struct FreeWay {
     double alpha = 1.0;
-    bool certified = true;  ///< the function is finite on it
+    bool certified = true;                 ///< the function is finite on it
+    bool whole = true;                     ///< nothing of the step was left out
+    int limiting_a = -1, limiting_b = -1;  ///< what stood in the way
 };
 
 /// What Newton's method has to know of the function it minimises.
@@ -39,13 +42,14 @@ class NewtonProblem {
     /// The same with the gradient alone, when the problem has a use for it: direction() then takes the factor of the last linearize().
     [[nodiscard]] virtual bool keeps_factor() const { return false; }
     virtual double differentiate(const Eigen::VectorXd& q) { return linearize(q); }
+    /// The method goes on from where linearize() or differentiate() was last called.
+    virtual void accept() {}
     /// A descent direction at q, where the last linearize() or differentiate() was.
     [[nodiscard]] virtual NewtonDirection direction(const Eigen::VectorXd& q, Eigen::VectorXd& step,
                                                     StepReport& report) = 0;
-    [[nodiscard]] virtual FreeWay free_way(const Eigen::VectorXd& step, StepReport& report) = 0;
+    /// May shorten parts of the step, and then changes the slope along it.
+    [[nodiscard]] virtual FreeWay free_way(Eigen::VectorXd& step, NewtonDirection& direction, StepReport& report) = 0;
     virtual void move(const Eigen::VectorXd& q, const Eigen::VectorXd& step, Eigen::VectorXd& out) const = 0;
-    /// Size of the rounding error in the gradient.
-    [[nodiscard]] virtual double gradient_noise() const = 0;
 };
 
 /// Where Newton's method is, and its scratch space.
@@ -62,11 +66,11 @@ struct NewtonIterate {
 };
 
 struct NewtonLimits {
-    double tolerance = 0.0;  ///< stop, norm of the gradient
-    int max_iterations = 0;  ///< in total: those that the report already counts are part of it
+    int max_iterations = 0;  ///< of the iterations that the report counts, those from before included
+    int max_evaluations = std::numeric_limits<int>::max();  ///< from here on
 };
 
-/// From x.q until the gradient is below the tolerance. Sets status and residual of the report and adds to its iterations.
+/// From x.q until the gradient is as small as the problem asks. Sets the status of the report and adds to its iterations.
 void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x, StepReport& report);
 
 }  // namespace farfield

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/dynamics/step_linearization.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace farfield {
 
 using Eigen::VectorXd;
@@ -23,6 +26,26 @@ void StepLinearization::reduce_gradient(const Reduction& reduction, const Vector
         }
     }
     residual_ = reduced_gradient_.size() ? reduced_gradient_.lpNorm<Eigen::Infinity>() : 0.0;
+}
+
+double StepLinearization::excess(const VectorXd& allowed) {
+    double largest = 0.0;
+    for (Eigen::Index k = 0; k < reduced_gradient_.size(); ++k) {
+        const double size = std::abs(reduced_gradient_[k]);
+        if (size == 0.0) continue;
+        const double bound = reduction_->identity ? allowed[k] : reduction_->E.col(k).cwiseAbs().dot(allowed);
+        largest = std::max(largest, size / bound);
+    }
+    return largest;
+}
+
+void StepLinearization::factor_absolute(double floor, const VectorXd& scales) {
+    if (reduction_->identity) {
+        reduced_scales_ = scales;
+    } else {
+        reduced_scales_.noalias() = reduction_->E.cwiseAbs2().transpose() * scales;
+    }
+    system().factor_absolute(floor, reduced_scales_);
 }
 
 double StepLinearization::newton_step(VectorXd& step) {

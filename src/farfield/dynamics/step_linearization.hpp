@@ -26,11 +26,13 @@ class StepLinearization {
     /// The same for the gradient alone; the factor stays that of the last system.
     void reduce_gradient(const Reduction& reduction, const Eigen::VectorXd* remaining);
     [[nodiscard]] double residual() const { return residual_; }  ///< infinity norm of E^T (g + H r)
+    /// The largest entry of E^T (g + H r) over that of |E|^T allowed.
+    [[nodiscard]] double excess(const Eigen::VectorXd& allowed);
 
     /// See BlockMatrix; of E^T H E.
     [[nodiscard]] bool factor() { return system().factor(); }
     void factor_indefinite() { system().factor_indefinite(); }
-    void factor_absolute(double floor) { system().factor_absolute(floor); }
+    void factor_absolute(double floor, const Eigen::VectorXd& scales);  ///< scales: one per row of H
     [[nodiscard]] double conditioning() const {
         return reduction_->identity ? hessian.conditioning() : reduced_.conditioning();
     }
@@ -49,7 +51,7 @@ class StepLinearization {
     const Eigen::VectorXd* remaining_ = nullptr;
     BlockMatrix reduced_;  ///< E^T H E
     double residual_ = 0.0;
-    Eigen::VectorXd reduced_gradient_, reduced_step_, product_, column_, reduced_column_;
+    Eigen::VectorXd reduced_gradient_, reduced_step_, product_, column_, reduced_column_, reduced_scales_;
     RightHandSides reduced_sides_;
 };
 

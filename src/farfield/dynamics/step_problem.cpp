@@ -15,7 +15,12 @@ using Eigen::VectorXd;
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr double kEigenvalueFloor = 1e-8;  // relative to the largest
+constexpr double kEigenvalueFloor = 1e-8;     // relative to the largest
+constexpr double kArrived = 64.0 * kEpsilon;  // of the place of a scripted body, and of a radian
+constexpr double kShortened =
+    0.8;  // of the way that the filter leaves: at its end a pair would be at its closest, and push the hardest
+constexpr double kHeld = 0.5;  // a pair that leaves less than this of a step is slowed down alone
+constexpr int kRounds = 10;    // of slowing down
 
 /// dt times the error of 1/(2 dt^2) |T - Y|^2_S by the rounding of T, at energies up to `energy`: |T - Y|_S |eps T|_S / dt^2, with
 /// |T - Y|_S <= dt sqrt(2 energy). It matters without gravity, where the energy itself is close to zero.
@@ -53,26 +58,18 @@ void StepProblem::begin(const StepContext& context, const State& now, const Step
     contact_ = context.contact ? &context.contact->begin_step(kinematics_now_.poses, context.options.dt,
                                                               context.parameters, *memory.contact, mode)
                                : nullptr;
-    gradient_noise_ = gravity_scale_ = 0.0;
-    if (mode == contact::StepMode::Forward) set_noise();  // going backward nothing is compared with it
+    if (mode != contact::StepMode::Forward) return;  // going backward nothing is compared with anything
+    scales_.set(model, context.parameters, kinematics_now_, now.q, step_);
+    set_gravity_scale();
 }
 
-void StepProblem::set_noise() {
-    const Model& model = context_->model;
-    const double dt = context_->options.dt;
-    tree_noise_.assign(kinematics_now_.poses.size(), 0.0);
+void StepProblem::set_gravity_scale() {
+    gravity_scale_ = 0.0;
     for (std::size_t i = 1; i < kinematics_now_.poses.size(); ++i) {
-        if (model.bodies()[i].last_dof < 0) continue;
+        if (context_->model.bodies()[i].last_dof < 0) continue;
         const auto m = context_->parameters.moments.row(static_cast<Eigen::Index>(i));
         const double reach = (kinematics_now_.poses[i].position - target_.origin[i]).norm();
         gravity_scale_ += context_->parameters.gravity.norm() * (m[0] * reach + m.segment<3>(1).norm());
-        const double moment =
-            std::max(m[0] * reach + m.segment<3>(1).norm(), m[0] * reach * reach + m[4] + m[5] + m[6]);
-        gradient_noise_ = std::max(gradient_noise_, 64.0 * kEpsilon * moment / (dt * dt));
-        // World positions are rounded, so no coordinates bring the inertial forces m x/dt^2 of a tree closer to zero than this.
-        double& tree = tree_noise_[static_cast<std::size_t>(model.bodies()[i].root)];
-        tree += 4.0 * kEpsilon * m[0] * kinematics_now_.poses[i].position.norm() * std::max(1.0, reach) / (dt * dt);
-        gradient_noise_ = std::max(gradient_noise_, tree);
     }
 }
 
@@ -118,15 +115,20 @@ double StepProblem::linearize(const VectorXd& q) {
     kept_ = false;
     at_.hessian.set_zero(trees_);
     add_smooth_terms(q, &at_.hessian);
+    smooth_diagonal_ = at_.hessian.diagonal().cwiseAbs();
     if (!contact_) return at_.value;
     ++counts_.linearizations;
     hessian_without_contact_.copy_entries(at_.hessian);
     contact_->linearize(kinematics_.poses, at_.contact);
     at_.value += at_.contact.energy;
+    if (!std::isfinite(at_.contact.energy)) return at_.value;
     at_.noise += 1e-13 * std::abs(at_.contact.energy);
-    if (std::isfinite(at_.contact.energy))
-        add_contact_derivatives(context_->model, kinematics_, at_.contact, contact_scratch_, at_.gradient, at_.hessian);
+    add_contact_derivatives(context_->model, kinematics_, at_.contact, contact_scratch_, at_.gradient, at_.hessian);
     return at_.value;
+}
+
+void StepProblem::accept() {
+    if (contact_) contact_->accept();
 }
 
 void StepProblem::project_contact() {
@@ -149,22 +151,26 @@ NewtonDirection StepProblem::direction(const VectorXd& q, VectorXd& step, StepRe
     } else {
         at_.reduce(reduction, remaining);
     }
-    NewtonDirection out{.residual = at_.residual(), .noise = at_.noise};
-    out.arrived = !remaining || remaining->isZero(1e-14);
-    report.residual = out.residual;
+    if (!kept_) allowed_ = &scales_.allowed_gradient(context_->options.tolerance, smooth_diagonal_, at_.hessian);
+    NewtonDirection out{.excess = at_.excess(*allowed_), .noise = at_.noise};
+    if (contact_) out.noise += scales_.contact_noise(context_->model, kinematics_.poses, at_.contact.wrench);
+    out.arrived = !remaining || script_done();
+    report.residual = at_.residual();
     if (!kept_ && !at_.factor()) {
         project_contact();
         at_.reduce(reduction, remaining);
-        if (!at_.factor()) at_.factor_absolute(kEigenvalueFloor);
+        if (!at_.factor()) {
+            at_.factor_absolute(kEigenvalueFloor, smooth_diagonal_.cwiseMax(kEpsilon * smooth_diagonal_.maxCoeff()));
+        }
     }
     report.conditioning = at_.conditioning();
     out.slope = at_.newton_step(step);
+    if (contact_ && out.arrived) out.slope = barriers_.bend(context_->model, kinematics_, at_, out.slope, step);
     if (!step.allFinite()) out.failure = StepStatus::NonFinite;
-    out.rounding = 16.0 * kEpsilon * std::max(1.0, q.lpNorm<Eigen::Infinity>()) * at_.hessian.largest_diagonal();
     return out;
 }
 
-FreeWay StepProblem::free_way(const VectorXd& step, StepReport& report) {
+FreeWay StepProblem::free_way(VectorXd& step, NewtonDirection& direction, StepReport& report) {
     if (!contact_) return {};
     gaps_ = at_.contact.gaps;
     if (gaps_.empty()) {
@@ -174,10 +180,61 @@ FreeWay StepProblem::free_way(const VectorXd& step, StepReport& report) {
         for (const double gap : gaps_) report.min_gap = std::min(report.min_gap, gap);
         return {.certified = false};
     }
-    const CollisionFilter::Result result = context_->filter->max_step(kinematics_, step, gaps_, memory_->filter);
-    report.min_gap = std::min(report.min_gap, result.certified_gap);
-    report.shortest_step = std::min(report.shortest_step, result.alpha);
-    return {.alpha = result.alpha};
+    CollisionFilter::Result way = context_->filter->max_step(kinematics_, step, gaps_, memory_->filter);
+    report.shortest_step = std::min(report.shortest_step, way.alpha);
+    FreeWay out{.whole = way.alpha == 1.0, .limiting_a = way.limiting_a, .limiting_b = way.limiting_b};
+    if (way.alpha < kHeld) {
+        slow_down_held(direction, step, way);
+        direction.slope = at_.gradient.dot(step);
+    }
+    report.min_gap = std::min(report.min_gap, way.certified_gap);
+    out.alpha = way.alpha < 1.0 ? kShortened * way.alpha : 1.0;
+    return out;
+}
+
+/// Trees that ties hold together cannot be slowed down alone.
+void StepProblem::set_held_groups() {
+    const Model& model = context_->model;
+    held_groups_.resize(model.bodies().size());
+    for (std::size_t i = 0; i < held_groups_.size(); ++i) held_groups_[i] = model.bodies()[i].root;
+    if (model.reduction().identity) return;
+    const Eigen::MatrixXd& E = model.reduction().E;
+    for (Eigen::Index c = 0; c < E.cols(); ++c) {
+        int group = -1;
+        for (Eigen::Index k = 0; k < E.rows(); ++k) {
+            if (E(k, c) == 0.0) continue;
+            const int other = held_groups_[static_cast<std::size_t>(model.dofs()[static_cast<std::size_t>(k)].body)];
+            if (group < 0) group = other;
+            if (other != group) std::replace(held_groups_.begin(), held_groups_.end(), other, group);
+        }
+    }
+}
+
+/// Takes from the step of bodies that are in each other's way, and leaves that of others, when the potential falls more that way.
+void StepProblem::slow_down_held(const NewtonDirection& direction, VectorXd& step, CollisionFilter::Result& way) {
+    const Model& model = context_->model;
+    const auto& pairs = context_->filter->pairs();
+    set_held_groups();
+    const auto group = [&](int body) { return static_cast<std::size_t>(held_groups_[static_cast<std::size_t>(body)]); };
+    slowed_ = step;
+    CollisionFilter::Result part;
+    for (int round = 0; round < kRounds; ++round) {
+        fractions_.resize(pairs.size());
+        part = context_->filter->max_step(kinematics_, slowed_, gaps_, memory_->filter, fractions_);
+        if (part.alpha >= kHeld) break;
+        speeds_.assign(held_groups_.size(), 1.0);
+        for (std::size_t p = 0; p < pairs.size(); ++p) {
+            if (fractions_[p] >= kHeld) continue;
+            for (const int body : {pairs[p].a, pairs[p].b})
+                speeds_[group(body)] = std::min(speeds_[group(body)], kShortened * fractions_[p]);
+        }
+        for (int k = 0; k < model.num_dofs(); ++k)
+            slowed_[k] *= speeds_[group(model.dofs()[static_cast<std::size_t>(k)].body)];
+    }
+    const double gained = at_.gradient.dot(slowed_) * part.alpha, before = at_.gradient.dot(step) * way.alpha;
+    if (!(part.alpha > way.alpha) || (direction.arrived && !(gained < before))) return;
+    step.swap(slowed_);
+    way = part;
 }
 
 void StepProblem::move(const VectorXd& q, const VectorXd& step, VectorXd& out) const {
@@ -198,6 +255,19 @@ const VectorXd& StepProblem::remaining_script(const VectorXd& q) {
         if (model.dofs()[static_cast<std::size_t>(k)].prescribed) remaining_[k] = difference_[k];
     }
     return remaining_;
+}
+
+/// Of the last remaining_script().
+bool StepProblem::script_done() const {
+    const Model& model = context_->model;
+    for (const int kinematic : model.kinematic_bodies()) {
+        const ModelBody& body = model.bodies()[static_cast<std::size_t>(kinematic)];
+        const int index = model.joints()[static_cast<std::size_t>(body.first_joint)].q;
+        const double place = target_q_.segment<3>(index).norm();
+        if (!(remaining_.segment<3>(body.first_dof).norm() <= kArrived * place)) return false;
+        if (!(remaining_.segment<3>(body.first_dof + 3).norm() <= kArrived)) return false;
+    }
+    return true;
 }
 
 void StepProblem::ahead(const VectorXd& v, VectorXd& step) {

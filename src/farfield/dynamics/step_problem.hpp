@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "farfield/contact/contact_potential.hpp"
+#include "farfield/dynamics/barrier_direction.hpp"
 #include "farfield/dynamics/contact_terms.hpp"
 #include "farfield/dynamics/inertia.hpp"
 #include "farfield/dynamics/joint_terms.hpp"
 #include "farfield/dynamics/newton.hpp"
 #include "farfield/dynamics/step_linearization.hpp"
+#include "farfield/dynamics/step_scales.hpp"
 #include "farfield/dynamics/step_types.hpp"
 
 namespace farfield {
@@ -30,13 +32,13 @@ class StepProblem final : public NewtonProblem {
     /// Contact bends the potential too much, and its Hessian comes with its gradient.
     [[nodiscard]] bool keeps_factor() const override { return !contact_; }
     double differentiate(const Eigen::VectorXd& q) override;
+    void accept() override;
     /// Exact Hessian first, then contact projected per body pair, then |eigenvalues|.
     [[nodiscard]] NewtonDirection direction(const Eigen::VectorXd& q, Eigen::VectorXd& step,
                                             StepReport& report) override;
     /// The fraction of the step whose whole path is certified free of collisions.
-    [[nodiscard]] FreeWay free_way(const Eigen::VectorXd& step, StepReport& report) override;
+    [[nodiscard]] FreeWay free_way(Eigen::VectorXd& step, NewtonDirection& direction, StepReport& report) override;
     void move(const Eigen::VectorXd& q, const Eigen::VectorXd& step, Eigen::VectorXd& out) const override;
-    [[nodiscard]] double gradient_noise() const override { return gradient_noise_; }
 
     /// Places the bodies at q; free where they already are.
     const Kinematics& place(const Eigen::VectorXd& q);
@@ -59,7 +61,10 @@ class StepProblem final : public NewtonProblem {
 
  private:
     [[nodiscard]] JointStep joint_step() const;
-    void set_noise();
+    void set_gravity_scale();
+    [[nodiscard]] bool script_done() const;
+    void slow_down_held(const NewtonDirection& direction, Eigen::VectorXd& step, CollisionFilter::Result& way);
+    void set_held_groups();
     void add_smooth_terms(const Eigen::VectorXd& q, BlockMatrix* hessian);
     void project_contact();
     void add_contact_vjp(std::span<Parameters> gradients);
@@ -75,16 +80,22 @@ class StepProblem final : public NewtonProblem {
     bool placed_ = false;  ///< kinematics_ belongs to placed_q_
     Kinematics kinematics_now_, kinematics_previous_, kinematics_;
     InertiaTarget target_;
-    double gradient_noise_ = 0.0, gravity_scale_ = 0.0;
-    std::vector<double> tree_noise_;
+    StepScales scales_;
+    double gravity_scale_ = 0.0;
 
     StepLinearization at_;
     bool kept_ = false;  ///< the Hessian of at_ is that of an earlier point
     BlockMatrix hessian_without_contact_;
+    Eigen::VectorXd smooth_diagonal_;           ///< of the Hessian without contact
+    const Eigen::VectorXd* allowed_ = nullptr;  ///< gradient where Newton's method may stop
     InertiaScratch inertia_;
     ContactScratch contact_scratch_;
+    BarrierDirection barriers_;
     Eigen::VectorXd unused_gradient_, remaining_, target_q_, difference_;
-    std::vector<double> gaps_;  ///< per contact pair
+    std::vector<double> gaps_, fractions_;  ///< per contact pair
+    std::vector<int> held_groups_;          ///< per body: the trees that move together, by one of their roots
+    std::vector<double> speeds_;            ///< per group
+    Eigen::VectorXd slowed_;
     ContactCounts counts_;
 
     std::vector<contact::Twists> twists_;  ///< per direction

@@ -16,7 +16,7 @@ const char* name_of(Integrator integrator) {
 void validate(const StepOptions& options) {
     if (!(options.dt > 0.0) || !std::isfinite(options.dt)) fail("step options: dt ", options.dt, ", expected > 0 [s]");
     if (!(options.tolerance > 0.0) || !std::isfinite(options.tolerance))
-        fail("step options: tolerance ", options.tolerance, ", expected > 0 [N]");
+        fail("step options: tolerance ", options.tolerance, ", expected > 0");
     if (options.max_iterations < 1) fail("step options: max_iterations ", options.max_iterations, ", expected >= 1");
 }
 

@@ -22,9 +22,11 @@ enum class Integrator { Automatic, Implicit, Euler, Rk4 };
 [[nodiscard]] const char* name_of(Integrator integrator);  ///< "automatic", "implicit", "euler", "rk4"
 
 struct StepOptions {
-    double dt = 0.01;         ///< time step [s]
-    double tolerance = 1e-8;  ///< Newton stop, infinity norm of the gradient [N, N m]; 1e-6 is enough without gradients
-    int max_iterations = 100;
+    double dt = 0.01;  ///< time step [s]
+    /// Newton stop: how far off a coordinate may still be, relative to the size of what it moves (dynamics/step_scales.hpp). The step
+    /// computed there is still taken, so what remains is about its square.
+    double tolerance = 1e-7;
+    int max_iterations = 200;
     PdConvention pd_convention = PdConvention::Standard;
     Integrator integrator = Integrator::Automatic;
 };

@@ -436,17 +436,6 @@ class Sampler {
     mutable std::map<std::pair<int, int>, Vector3d> corner_normals_;
 };
 
-double area_of(const TriangleMesh& mesh) {
-    double area = 0.0;
-    for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
-        const Eigen::RowVector3d a = mesh.vertices.row(mesh.triangles(t, 0));
-        const Eigen::RowVector3d ab = mesh.vertices.row(mesh.triangles(t, 1)) - a,
-                                 ac = mesh.vertices.row(mesh.triangles(t, 2)) - a;
-        area += 0.5 * ab.cross(ac).norm();
-    }
-    return area;
-}
-
 }  // namespace
 
 double winding_number(const TriangleMesh& mesh, const Vector3d& p) {
@@ -464,7 +453,7 @@ double winding_number(const TriangleMesh& mesh, const Vector3d& p) {
 PointCloud mesh_cloud(std::span<const TriangleMesh> parts, double spacing, double temperature) {
     if (!(spacing > 0.0) || !std::isfinite(spacing)) fail("mesh_cloud: spacing ", spacing, ", expected > 0 [m]");
     double total = 0.0;
-    for (const TriangleMesh& part : parts) total += area_of(part);
+    for (const TriangleMesh& part : parts) total += surface_area(part);
     if (total / (spacing * spacing) > 1e5) {
         fail("mesh_cloud: about ", total / (spacing * spacing), " points at a spacing of ", spacing,
              " m, expected at most 100000");
@@ -484,7 +473,7 @@ PointCloud mesh_cloud(std::span<const TriangleMesh> parts, double spacing, doubl
             kept.push_back(s);
             ++outside;
         }
-        area += area_of(parts[k]) * static_cast<double>(outside) / static_cast<double>(sampler.samples.size());
+        area += surface_area(parts[k]) * static_cast<double>(outside) / static_cast<double>(sampler.samples.size());
     }
     PointCloud cloud;
     cloud.points.resize(static_cast<Eigen::Index>(kept.size()), 3);

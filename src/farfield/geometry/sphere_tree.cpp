@@ -11,12 +11,14 @@ namespace farfield {
 
 namespace {
 
-/// What a tree is built over: points that bound each item, where the item sits, and how much surface it owns.
+/// Of a node's size: places and sides that differ by less are the same but for rounding, and the order of the items decides.
+constexpr double kSame = 1.0 / 1048576.0;
+
+/// What a tree is built over: points that bound each item, and where the item sits.
 struct Items {
     const TriangleMesh& mesh;
     std::vector<int> ids;
     std::vector<Eigen::Vector3d> centers;  ///< by id
-    std::vector<double> shares;            ///< by id
     bool triangles = true;
 
     [[nodiscard]] std::span<const int> points(const int& id) const {
@@ -28,7 +30,9 @@ struct Items {
 class Builder {
  public:
     explicit Builder(Items items)
-        : items_(std::move(items)), seen_(static_cast<std::size_t>(items_.mesh.vertices.rows()), -1) {
+        : items_(std::move(items)),
+          seen_(static_cast<std::size_t>(items_.mesh.vertices.rows()), -1),
+          place_(items_.centers.size()) {
         tree_.num_leaves = static_cast<int>(items_.ids.size());
         add_node(0, items_.ids.size(), 0u, 0);
     }
@@ -43,7 +47,6 @@ class Builder {
         tree_.center.push_back(mean_of_points(begin, end, node));
         tree_.radius.push_back(0.0);
         tree_.tight.push_back(0.0);
-        tree_.share.push_back(0.0);
         tree_.spread.push_back(0.0);
         tree_.right.push_back(-1);
         tree_.item.push_back(-1);
@@ -53,7 +56,6 @@ class Builder {
             const int id = items_.ids[begin];
             tree_.item[k] = id;
             tree_.radius[k] = tree_.tight[k];
-            tree_.share[k] = items_.shares[static_cast<std::size_t>(id)];
             return node;
         }
         const std::size_t middle = split(begin, end);
@@ -64,7 +66,6 @@ class Builder {
             const double shift = (tree_.center[k] - tree_.center[child]).norm();
             tree_.radius[k] = std::max(tree_.radius[k], shift + tree_.radius[child]);
             tree_.spread[k] = std::max(tree_.spread[k], shift + tree_.spread[child]);
-            tree_.share[k] += tree_.share[child];
         }
         return node;
     }
@@ -98,11 +99,16 @@ class Builder {
     std::size_t split(std::size_t begin, std::size_t end) {
         Eigen::AlignedBox3d box;
         for (std::size_t k = begin; k < end; ++k) box.extend(items_.centers[static_cast<std::size_t>(items_.ids[k])]);
+        const Eigen::Vector3d sizes = box.sizes();
         Eigen::Index axis = 0;
-        box.sizes().maxCoeff(&axis);
+        while (sizes[axis] < (1.0 - kSame) * sizes.maxCoeff()) ++axis;
+        const double low = box.min()[axis], grid = kSame * sizes[axis];
+        for (std::size_t k = begin; k < end; ++k) {
+            const auto id = static_cast<std::size_t>(items_.ids[k]);
+            place_[id] = grid > 0.0 ? std::round((items_.centers[id][axis] - low) / grid) : 0.0;
+        }
         const auto before = [&](int a, int b) {
-            const double x = items_.centers[static_cast<std::size_t>(a)][axis];
-            const double y = items_.centers[static_cast<std::size_t>(b)][axis];
+            const double x = place_[static_cast<std::size_t>(a)], y = place_[static_cast<std::size_t>(b)];
             return x != y ? x < y : a < b;
         };
         std::sort(items_.ids.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -112,28 +118,15 @@ class Builder {
 
     Items items_;
     std::vector<int> seen_;
+    std::vector<double> place_;  ///< by id: along the axis of the current split
     SphereTree tree_;
 };
-
-std::vector<double> area_shares(const TriangleMesh& mesh) {
-    std::vector<double> areas;
-    double total = 0.0;
-    for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
-        const Eigen::Vector3d a = mesh.vertices.row(mesh.triangles(t, 0));
-        const Eigen::Vector3d b = mesh.vertices.row(mesh.triangles(t, 1));
-        const Eigen::Vector3d c = mesh.vertices.row(mesh.triangles(t, 2));
-        areas.push_back(0.5 * (b - a).cross(c - a).norm());
-        total += areas.back();
-    }
-    for (double& area : areas) area /= total;
-    return areas;
-}
 
 }  // namespace
 
 SphereTree build_triangle_tree(const TriangleMesh& mesh) {
     if (mesh.triangles.rows() == 0) fail("build_triangle_tree: mesh '", mesh.name, "' has no triangles");
-    Items items{mesh, {}, {}, area_shares(mesh), true};
+    Items items{mesh, {}, {}, true};
     for (int t = 0; t < static_cast<int>(mesh.triangles.rows()); ++t) {
         items.ids.push_back(t);
         Eigen::Vector3d center = Eigen::Vector3d::Zero();
@@ -145,16 +138,11 @@ SphereTree build_triangle_tree(const TriangleMesh& mesh) {
 
 SphereTree build_vertex_tree(const TriangleMesh& mesh) {
     if (mesh.triangles.rows() == 0) fail("build_vertex_tree: mesh '", mesh.name, "' has no triangles");
-    const std::vector<double> areas = area_shares(mesh);
     const auto count = static_cast<std::size_t>(mesh.vertices.rows());
-    Items items{mesh, {}, std::vector<Eigen::Vector3d>(count), std::vector<double>(count, 0.0), false};
+    Items items{mesh, {}, std::vector<Eigen::Vector3d>(count), false};
     std::vector<bool> used(count, false);
     for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
-        for (int k = 0; k < 3; ++k) {
-            const auto v = static_cast<std::size_t>(mesh.triangles(t, k));
-            used[v] = true;
-            items.shares[v] += areas[static_cast<std::size_t>(t)] / 3.0;
-        }
+        for (int k = 0; k < 3; ++k) used[static_cast<std::size_t>(mesh.triangles(t, k))] = true;
     }
     for (std::size_t v = 0; v < count; ++v) {
         if (used[v]) items.ids.push_back(static_cast<int>(v));

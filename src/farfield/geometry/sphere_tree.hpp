@@ -5,11 +5,10 @@
 /// Node:  c = mean of the distinct vertices below it
 ///        radius (layered): leaf max|x - c|, inner max over children (|c - c_child| + radius_child)
 ///        tight:            max|x - c| over all vertices below it, never more than the layered radius
-///        share:            fraction of the surface below it (a vertex owns a third of each triangle around it)
 ///        spread:           layered like the radius, but zero at leaves
 /// Layered radii make "child sphere inside parent sphere" exact, which the blended potential of contact/longrange needs;
-/// collision filters use the tight ones. Splitting at the median along the longest side of the item centres, ties by
-/// index, so the same mesh always gives the same tree.
+/// collision filters use the tight ones. Splitting at the median along the longest side of the item centres, ties,
+/// up to a millionth of the node, by index, so the same mesh gives the same tree in any unit of length.
 #include <Eigen/Dense>
 #include <cstdint>
 #include <vector>
@@ -21,7 +20,7 @@ namespace farfield {
 struct SphereTree {
     /// Nodes in depth-first order, root first; the left child of node k is k + 1.
     std::vector<Eigen::Vector3d> center;
-    std::vector<double> radius, tight, share, spread;
+    std::vector<double> radius, tight, spread;
     std::vector<int> right;           ///< right child, -1 at a leaf
     std::vector<int> item;            ///< triangle or vertex of a leaf, -1 elsewhere
     std::vector<std::uint32_t> path;  ///< turns from the root, first turn in the highest bit, right = 1

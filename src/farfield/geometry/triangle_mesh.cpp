@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "farfield/base/error.hpp"
@@ -55,6 +56,22 @@ void validate(const TriangleMesh& mesh) {
                  " [m^2]");
         }
     }
+}
+
+std::vector<double> triangle_areas(const TriangleMesh& mesh) {
+    std::vector<double> areas;
+    for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
+        const Eigen::RowVector3d a = mesh.vertices.row(mesh.triangles(t, 0));
+        const Eigen::RowVector3d ab = mesh.vertices.row(mesh.triangles(t, 1)) - a;
+        const Eigen::RowVector3d ac = mesh.vertices.row(mesh.triangles(t, 2)) - a;
+        areas.push_back(0.5 * ab.cross(ac).norm());
+    }
+    return areas;
+}
+
+double surface_area(const TriangleMesh& mesh) {
+    const std::vector<double> areas = triangle_areas(mesh);
+    return std::accumulate(areas.begin(), areas.end(), 0.0);
 }
 
 bool is_watertight(const TriangleMesh& mesh) {

@@ -3,6 +3,7 @@
 /// @file  Indexed triangle mesh, kept exactly as given: never made convex, decimated or moved.
 #include <Eigen/Dense>
 #include <string>
+#include <vector>
 
 namespace farfield {
 
@@ -15,6 +16,10 @@ struct TriangleMesh {
 /// Throws when the mesh is empty, has non-finite vertices, indices out of range, or a degenerate triangle
 /// (area below 1e-14 times the squared size of the mesh), naming the mesh and the triangle.
 void validate(const TriangleMesh& mesh);
+
+/// Per triangle [m^2].
+[[nodiscard]] std::vector<double> triangle_areas(const TriangleMesh& mesh);
+[[nodiscard]] double surface_area(const TriangleMesh& mesh);
 
 /// Every edge is shared by exactly two triangles with opposite orientation.
 [[nodiscard]] bool is_watertight(const TriangleMesh& mesh);

@@ -20,13 +20,13 @@ constexpr int kMaxDepth = 4;  // clouds are a list of objects with arrays
 template <class Options, class Visit>
 requires std::is_same_v<std::remove_const_t<Options>, contact::longrange::LongRangeOptions>
 void visit_options(Options& options, Visit&& visit) {
-    auto& [stiffness, weight_in_joules, blend, zero_offset, area_weights, length_scale, slip_speed, energy_tolerance,
+    auto& [stiffness, weight_in_joules, leaf_weights, blend, zero_offset, length_scale, slip_speed, energy_tolerance,
            derivative_tolerance, friction, brute_force] = options;
     visit("stiffness", stiffness);
     visit("weight_in_joules", weight_in_joules);
+    visit("leaf_weights", leaf_weights);
     visit("blend", blend);
     visit("zero_offset", zero_offset);
-    visit("area_weights", area_weights);
     visit("length_scale", length_scale);
     visit("slip_speed", slip_speed);
     visit("energy_tolerance", energy_tolerance);
@@ -100,9 +100,16 @@ json to_json(contact::softmin::DampingForm form) { return contact::softmin::name
 json to_json(const std::string& text) { return text; }
 json to_json(const PointRows& rows) { return std::vector<double>(rows.data(), rows.data() + rows.size()); }
 
+/// What is not as in the paper.
+template <class Enum>
+constexpr std::pair<const char*, Enum> kOwnForm{"projected", Enum::Projected};
+template <>
+constexpr std::pair<const char*, contact::longrange::LeafWeights> kOwnForm<contact::longrange::LeafWeights>{
+    "parallel", contact::longrange::LeafWeights::Parallel};
+
 template <class Enum>
 json to_json(const Enum& form) requires std::is_enum_v<Enum> {
-    return form == Enum::Paper ? "paper" : "projected";
+    return form == Enum::Paper ? "paper" : kOwnForm<Enum>.first;
 }
 json to_json(bool value) { return value; }
 json to_json(double value) { return value; }
@@ -171,8 +178,8 @@ bool read(const json& from, contact::softmin::DampingForm& to) {
 }
 template <class Enum>
 bool read(const json& from, Enum& to) requires std::is_enum_v<Enum> {
-    to = from == "paper" ? Enum::Paper : Enum::Projected;
-    return from == "paper" || from == "projected";
+    to = from == "paper" ? Enum::Paper : kOwnForm<Enum>.second;
+    return from == "paper" || from == kOwnForm<Enum>.first;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "farfield/math/block_matrix.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <cmath>
 
 namespace farfield {
 
@@ -35,6 +36,17 @@ const Eigen::MatrixXd& BlockMatrix::complete() {
 
 void BlockMatrix::apply(const VectorXd& x, VectorXd& out) { out.noalias() = complete() * x; }
 
+void BlockMatrix::apply_sizes(const VectorXd& x, VectorXd& out) const {
+    out = lower_.diagonal().cwiseAbs().cwiseProduct(x);
+    for (Eigen::Index c = 0; c < size(); ++c) {
+        for (Eigen::Index r = c + 1; r < size(); ++r) {
+            const double entry = std::abs(lower_(r, c));
+            out[r] += entry * x[c];
+            out[c] += entry * x[r];
+        }
+    }
+}
+
 void BlockMatrix::congruence(const Eigen::MatrixXd& E, BlockMatrix& out) {
     product_.noalias() = E.transpose() * complete();
     out.groups_.assign(static_cast<std::size_t>(E.cols()), 0);
@@ -55,12 +67,13 @@ void BlockMatrix::factor_indefinite() {
     factor_ = Factor::Lu;
 }
 
-void BlockMatrix::factor_absolute(double floor) {
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(lower_.selfadjointView<Eigen::Lower>());
+void BlockMatrix::factor_absolute(double floor, const VectorXd& scales) {
+    const VectorXd shrink = scales.cwiseSqrt().cwiseInverse();
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(shrink.asDiagonal() * complete() * shrink.asDiagonal());
     const VectorXd size = eigen.eigenvalues().cwiseAbs();
     conditioning_ = eigen.eigenvalues().minCoeff() / size.maxCoeff();
     inverse_ = size.cwiseMax(floor * size.maxCoeff()).cwiseInverse();
-    vectors_ = eigen.eigenvectors();
+    vectors_.noalias() = shrink.asDiagonal() * eigen.eigenvectors();
     factor_ = Factor::Absolute;
 }
 

@@ -42,11 +42,13 @@ class BlockMatrix {
     }
 
     [[nodiscard]] Eigen::Index size() const { return lower_.rows(); }
-    [[nodiscard]] double largest_diagonal() const { return size() ? lower_.diagonal().cwiseAbs().maxCoeff() : 0.0; }
+    [[nodiscard]] auto diagonal() const { return lower_.diagonal(); }
     [[nodiscard]] Eigen::MatrixXd to_dense() const { return lower_.selfadjointView<Eigen::Lower>(); }
 
     /// out = H x.
     void apply(const Eigen::VectorXd& x, Eigen::VectorXd& out);
+    /// out = |H| x, |H| the sizes of the entries.
+    void apply_sizes(const Eigen::VectorXd& x, Eigen::VectorXd& out) const;
     /// out = E^T H E, a single group.
     void congruence(const Eigen::MatrixXd& E, BlockMatrix& out);
 
@@ -54,8 +56,9 @@ class BlockMatrix {
     [[nodiscard]] bool factor();
     /// LU with pivoting, for matrices that are not.
     void factor_indefinite();
-    /// Every eigenvalue by its size, at least `floor` times the largest: positive definite, whatever the matrix is.
-    void factor_absolute(double floor);
+    /// Every eigenvalue by its size, at least `floor` times the largest: positive definite, whatever the matrix is. Eigenvalues are those of
+    /// S H S, S = diag(scales)^-1/2: the same factor in any units when the scales, all positive, have those of the diagonal.
+    void factor_absolute(double floor, const Eigen::VectorXd& scales);
     /// After factor: smallest over largest pivot. After factor_absolute: smallest eigenvalue over the largest size of one.
     [[nodiscard]] double conditioning() const { return conditioning_; }
 
@@ -77,7 +80,7 @@ class BlockMatrix {
     double conditioning_ = 1.0;
     TreeCholesky cholesky_;
     Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
-    Eigen::MatrixXd vectors_;  ///< eigenvectors
+    Eigen::MatrixXd vectors_;  ///< S times the eigenvectors
     Eigen::VectorXd inverse_;  ///< of the sizes of the eigenvalues
 };
 

@@ -96,9 +96,9 @@ void check_vjp(const LongRange& model, const Poses& start, double coefficient, d
 
 LongRangeOptions varied_options(int round) {
     LongRangeOptions options;
-    options.area_weights = round % 5 == 4;
+    if (round % 5 == 4) options.leaf_weights = contact::longrange::LeafWeights::Paper;
     options.zero_offset = round % 3 != 0;
-    options.length_scale = round % 7 == 6 ? 0.3 : 1.0;
+    if (round % 7 == 6) options.length_scale = 0.3;
     options.friction =
         round % 4 == 3 ? contact::longrange::FrictionForm::Paper : contact::longrange::FrictionForm::Projected;
     options.energy_tolerance = 1e-12;

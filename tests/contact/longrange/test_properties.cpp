@@ -11,6 +11,7 @@
 using namespace farfield;
 using namespace farfield::testing;
 using contact::ContactLinearization;
+using contact::longrange::LeafWeights;
 using contact::longrange::LongRange;
 using contact::longrange::LongRangeOptions;
 using Eigen::Vector3d;
@@ -28,9 +29,9 @@ TEST_CASE("long range: equals brute force when all nodes are inside d1") {
     const Parameters parameters = make_parameters(geometry, 1.0, 0.0);
     Poses poses(3);
     poses[2] = {exp_rotation({0.01, -0.02, 0.3}), {0.01, 0.02, 0.05}};
-    for (const bool area : {false, true}) {
+    for (const LeafWeights leaf_weights : {LeafWeights::Parallel, LeafWeights::Paper}) {
         LongRangeOptions options;
-        options.area_weights = area;
+        options.leaf_weights = leaf_weights;
         const ContactLinearization tree = evaluate(LongRange(geometry, options), poses, parameters);
         LongRangeOptions all = options;
         all.brute_force = true;
@@ -61,13 +62,14 @@ TEST_CASE("long range: barrier, energy times gap stays bounded and touching is i
             for (const double z : {-0.1, 0.1}) lowest = std::min(lowest, (poses[2].rotation * Vector3d(x, y, z)).z());
         }
     }
+    const double share = 1.0 / 48.0;  // of two leaves: each a twelfth of its box that counts half, in parallel
     double previous = 0.0;
     for (const double gap : {1e-4, 1e-5, 1e-6, 1e-7, 1e-8}) {
         poses[2].position = {0.013, 0.021, 0.1 + gap - lowest};
         const ContactLinearization d = evaluate(model, poses, parameters);
         const double product = d.energy * gap;
-        CHECK(product > 1.0);
-        CHECK(product < 100.0);
+        CHECK(product > 10.0 * share);
+        CHECK(product < 100.0 * share);
         if (previous > 0.0 && gap < 1e-5) CHECK(product == doctest::Approx(previous).epsilon(0.05));
         previous = product;
         CHECK(d.blocks[0].gap <= gap * (1.0 + 1e-6));
@@ -108,17 +110,24 @@ TEST_CASE("long range: the reported gap is a lower bound of the distance") {
     }
 }
 
-TEST_CASE("long range: the force never vanishes, |F| -> 12 r^-1.5 up to 1e6 m") {
+TEST_CASE("long range: the force never vanishes, |F| -> 12 r^-1.5 up to 1e6 m, times the parallel area") {
     const CollisionGeometry geometry = make_geometry({make_box({0.1, 0.1, 0.1}), make_sphere(0.2)}, false);
     const Parameters parameters = make_parameters(geometry, 1.0, 0.0);
-    const LongRange model(geometry, {});
-    for (const double r : {1e2, 1e4, 1e6}) {
-        Poses poses(3);
-        poses[2].position = {r, 0.0, 0.0};
-        const ContactLinearization d = evaluate(model, poses, parameters);
-        CHECK(d.wrench[1].head<3>().norm() ==
-              doctest::Approx(12.0 * std::pow(r, -1.5) * (1.0 + 1.0 / std::sqrt(r))).epsilon(1e-6));
-        CHECK(d.wrench[1].x() > 0.0);  // dE/dx of the left body: moving right costs energy, so the bodies repel
+    for (const LeafWeights leaf_weights : {LeafWeights::Parallel, LeafWeights::Paper}) {
+        const bool parallel = leaf_weights == LeafWeights::Parallel;
+        const LongRange model(geometry, {.leaf_weights = leaf_weights});
+        const double x = model.shape(1).area[0], y = model.shape(2).area[0];
+        const double share = parallel ? x * y / (x + y) / surface_area(geometry.bodies[1].mesh) : 1.0;
+        const double spread = parallel ? model.shape(1).tree.spread[0] + model.shape(2).tree.spread[0] : 0.0;
+        for (const double r : {1e2, 1e4, 1e6}) {
+            Poses poses(3);
+            poses[2].position = {r, 0.0, 0.0};
+            const ContactLinearization d = evaluate(model, poses, parameters);
+            const double from = r + spread;
+            CHECK(d.wrench[1].head<3>().norm() ==
+                  doctest::Approx(share * 12.0 * std::pow(from, -1.5) * (1.0 + 1.0 / std::sqrt(from))).epsilon(1e-6));
+            CHECK(d.wrench[1].x() > 0.0);  // dE/dx of the left body: moving right costs energy, so the bodies repel
+        }
     }
 }
 
@@ -168,22 +177,24 @@ TEST_CASE("long range: finer sums never fall below the centred form, so blending
     int bands = 0;
     for (int round = 0; round < 60; ++round) {
         const testing::Scene scene = random_scene(random, false);
-        for (const bool area : {false, true}) {
+        for (const bool parallel : {false, true}) {
             contact::longrange::PotentialForm form;
-            form.area_weights = area;
+            form.parallel_areas = parallel;
+            form.scale = std::pow(10.0, uniform(random, -1.0, 1.0));
             form.far_value = round % 2 == 0 ? 0.0 : 12.0;
             const double eps = std::pow(10.0, uniform(random, -1.0, 0.3));
-            const auto a = contact::longrange::make_shape(scene.geometry.bodies[1].mesh, eps, 1.0);
-            const auto b = contact::longrange::make_shape(scene.geometry.bodies[2].mesh, eps, 1.0);
+            const auto a = contact::longrange::make_shape(scene.geometry.bodies[1].mesh, eps);
+            const auto b = contact::longrange::make_shape(scene.geometry.bodies[2].mesh, eps);
             contact::longrange::RotatedShape rotated_a, rotated_b;
             rotated_a.update(a, scene.poses[1].rotation);
             rotated_b.update(b, scene.poses[2].rotation);
-            const auto frame = make_frame(rotated_a, rotated_b, scene.poses[1].position, scene.poses[2].position);
+            const auto frame = make_frame(rotated_a, rotated_b, form.scale * scene.poses[1].position,
+                                          form.scale * scene.poses[2].position, form.scale);
             contact::longrange::PairWork work;
             contact::longrange::PlaneTable table;
             contact::RelativeSum sum;
             traverse(a, rotated_a, b, rotated_b, frame, form, contact::longrange::Wanted::Derivatives, work);
-            REQUIRE(solve_leaves(a, rotated_a, b, rotated_b, frame, 1e-12, table, work));
+            REQUIRE(solve_leaves(a, rotated_a, b, rotated_b, frame, form, 1e-12, table, work));
             sum_derivatives(form, work, sum);
             for (std::size_t k = 0; k < work.bands.size(); ++k) {
                 const contact::longrange::BandNode band = work.bands[k];

@@ -61,7 +61,7 @@ TEST_CASE("hull pass: sums in lanes are those of a plain loop") {
                 z.push_back(active ? uniform(random, 0.01, 0.099) : uniform(random, 0.11, 3.0));
             }
             if (touching) z[static_cast<std::size_t>(uniform_index(random, size))] = -1e-3;
-            const HullColumns hull{x.data(), y.data(), z.data(), size};
+            const HullColumns hull{{x.data(), y.data(), z.data(), size}};
             const PassInput in{{0.0, 0.0, 1.0}, 0.05, {0.3, -0.2, 0.05}, 0.1};
             PassSums lanes;
             pass_over(hull, in, lanes);

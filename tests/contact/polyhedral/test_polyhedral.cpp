@@ -133,7 +133,7 @@ TEST_CASE("polyhedral: gradient and Hessian agree with differences, with and wit
     Worst worst;
     for (int round = 0; round < 40; ++round) {
         const PolyhedralOptions options = varied_options(round);
-        const HullScene scene = random_hull_scene(random, round % 2 == 0, options.range);
+        const HullScene scene = random_hull_scene(random, round % 2 == 0, *options.range);
         check_derivatives(Polyhedral(*scene.model, options), scene, random, worst);
     }
     CHECK(worst.active >= 30);
@@ -146,7 +146,7 @@ TEST_CASE("polyhedral: vjp agrees with differences, by previous poses, friction,
     Worst worst;
     for (int round = 0; round < 30; ++round) {
         const PolyhedralOptions options = varied_options(round);
-        const HullScene scene = random_hull_scene(random, round % 2 == 0, options.range);
+        const HullScene scene = random_hull_scene(random, round % 2 == 0, *options.range);
         check_vjp(Polyhedral(*scene.model, options), scene, random, worst);
     }
     CHECK(worst.active >= 20);

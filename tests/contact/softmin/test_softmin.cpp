@@ -186,14 +186,15 @@ TEST_CASE("softmin: derivatives by temperatures and points of clouds agree with 
     for (const int finger : {30, 0}) {
         SoftminOptions options = options_with(ForceForm::MeanPlane, finger);
         options.tolerance = 1e-15;
-        Random random(20);
+        Random random(27);
         Push push(random, options);
         Twists direction(3);
         for (Vector6d& twist : direction) twist = normal_vector(random, 6);
         const auto numbers = static_cast<Eigen::Index>(push.law->number_names().size());
         CHECK(numbers == 2 + 1 + 3 * 136 + (finger ? 1 + 3 * finger : 0));
         VectorXd gradient = VectorXd::Zero(numbers);
-        push.law->begin_step(push.parameters, *push.memory).add_number_vjp(push.poses, push.twists, direction, gradient);
+        push.law->begin_step(push.parameters, *push.memory)
+            .add_number_vjp(push.poses, push.twists, direction, gradient);
         // one direction for temperatures, one for points: their sizes differ
         for (const bool points : {false, true}) {
             VectorXd along = VectorXd::Zero(numbers);
@@ -201,7 +202,8 @@ TEST_CASE("softmin: derivatives by temperatures and points of clouds agree with 
             if (!points) along.head<2>() << 1e-3 * normal(random), 1e-3 * normal(random);
             for (const BodyCloud& given : options.clouds) {
                 if (points) {
-                    along.segment(first + 1, 3 * given.cloud.size()) = 1e-2 * normal_vector(random, 3 * given.cloud.size());
+                    along.segment(first + 1, 3 * given.cloud.size()) =
+                        1e-2 * normal_vector(random, 3 * given.cloud.size());
                 } else {
                     along[first] = given.cloud.temperature * normal(random);
                 }
@@ -224,9 +226,9 @@ TEST_CASE("softmin: derivatives by temperatures and points of clouds agree with 
                 law.begin_step(push.parameters, *memory).wrench(push.poses, push.twists, out);
                 return VectorXd(VectorXd::Constant(1, stacked(out).dot(stacked(direction))));
             };
-            const DerivativeReport report = check_ladder([&](double h) { return std::pair(value(h), value(-h)); },
-                                                         VectorXd::Constant(1, gradient.dot(along)),
-                                                         {.scale = points ? 0.1 : 1.0});
+            const DerivativeReport report =
+                check_ladder([&](double h) { return std::pair(value(h), value(-h)); },
+                             VectorXd::Constant(1, gradient.dot(along)), {.scale = points ? 0.1 : 1.0});
             CHECK_MESSAGE(report.passes(), report);
         }
     }

@@ -1322,11 +1322,12 @@ class LongRange(ContactModel):
     Stiffness and friction coefficients are in Parameters, to be differentiated by; a pair's energy is weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, blend: Sequence[float] = [], zero_offset: bool = True, area_weights: bool = False, length_scale: float = 1.0, slip_speed: float = 0.001, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, leaf_weights: str = 'parallel', blend: Sequence[float] = [], zero_offset: bool = True, length_scale: float | None = None, slip_speed: float | None = None, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
         """
-        stiffness: factor of the automatic weights. weight_in_joules: mu [J] of every pair instead of the automatic one.
+        stiffness: factor of the automatic weights, at which boxes rest at about a hundredth of their size.
+        weight_in_joules: mu [J] of every pair instead of the automatic one. leaf_weights: 'parallel' (forces do not depend on how finely bodies are cut) or 'paper'.
         blend: blending margin per body, or one for all; empty = by shape. zero_offset: the potential tends to 0 far away.
-        area_weights: independent of the mesh's fineness. length_scale [m]. slip_speed: smoothing of friction [m/s].
+        length_scale [m]: None = 1 beside weight_in_joules, else ten times the smaller body of a pair. slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
         friction_form: 'projected' (momentum balances) or 'paper'. brute_force: all pairs of triangles, no hierarchy.
         """
 
@@ -1337,11 +1338,11 @@ class Ipc(ContactModel):
     Stiffness and friction coefficients are in Parameters, to be differentiated by; a pair's energy is weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, range: float | None = None, slip_speed: float = 0.001) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, range: float | None = None, slip_speed: float | None = None) -> None:
         """
         stiffness: factor of the automatic weights, with which four terms at half the range carry the lighter body of a pair.
-        weight_in_joules: kappa [J] of every pair instead. range [m]: where contact begins; None = a hundredth of the scene's size.
-        slip_speed: smoothing of friction [m/s].
+        weight_in_joules: kappa [J] of every pair instead. range [m]: where contact begins; None = two hundredths of the smaller body of a pair.
+        slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
         """
 
 class IpcGlobal(ContactModel):
@@ -1351,9 +1352,10 @@ class IpcGlobal(ContactModel):
     Brute force over all pairs; refused above 2,000 triangles.
     """
 
-    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, length_scale: float = 1.0, slip_speed: float = 0.001) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, length_scale: float | None = None, slip_speed: float | None = None) -> None:
         """
-        stiffness: factor of the automatic weights. weight_in_joules: of every pair instead [J]. length_scale [m]: the unit of d. slip_speed: smoothing of friction [m/s].
+        stiffness: factor of the automatic weights. weight_in_joules: of every pair instead [J]. length_scale [m]: the unit of d; None = 1 beside weight_in_joules, else ten times the smaller body of a pair.
+        slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
         """
 
 def hull_moments(model: Model, parameters: Parameters, *, mass: str = 'solid') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
@@ -1376,15 +1378,15 @@ class Polyhedral(ContactModel):
     weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, range: float = 0.0, margin: float = 0.1, slip_speed: float = 0.001, friction_form: str = 'projected') -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, range: float | None = None, margin: float = 0.1, slip_speed: float | None = None, friction_form: str = 'projected') -> None:
         """
         stiffness: factor of the automatic weights, which follow from the lighter body's weight. weight_in_joules: kappa [J] of every pair instead.
-        range: distance below which hulls repel [m]; 0 = by the scene. margin: dimensionless margin of the barrier.
-        slip_speed: smoothing of friction [m/s]. friction_form: 'projected' (momentum balances) or 'paper'.
+        range: distance below which hulls repel [m]; None = two hundredths of the smaller body of a pair, less where they are nearer in the reference pose. margin: dimensionless margin of the barrier.
+        slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body. friction_form: 'projected' (momentum balances) or 'paper'.
         """
 
-    def range_for(self, model: Model) -> float:
-        """The range in use with this model [m]."""
+    def pair_ranges(self, model: Model) -> list:
+        """(name of a, name of b, range [m]) of every contact pair."""
 
     def excluded_pairs(self, model: Model) -> list[str]:
         """
@@ -1566,6 +1568,15 @@ class Softmin(ContactModel):
     def forces(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None) -> ForceLinearization:
         """Wrenches on all bodies and their Jacobians, a ForceLinearization."""
 
+    def number_names(self, model: Model) -> list[str]:
+        """What RolloutGradient.contact is by: temperatures and points of clouds."""
+
+    def second_derivative(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, pair: int, moved: Annotated[NDArray[numpy.float64], dict(shape=(12), order='C')], sped: Annotated[NDArray[numpy.float64], dict(shape=(12), order='C')]) -> ForceBlock:
+        """
+        How by_pose and by_twist of a pair change while its bodies move by `moved` and their twists by `sped`, both of
+        shape (12,): second derivatives of the wrench times a vector, in a ForceBlock.
+        """
+
     def separation(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], a: str, b: str) -> Separation:
         """The Separation field of two bodies, by name."""
 
@@ -1578,7 +1589,7 @@ class Softmin(ContactModel):
 class StepOptions:
     """How a step is taken."""
 
-    def __init__(self, *, dt: float = 0.01, tolerance: float = 1e-08, max_iterations: int = 100, pd_convention: str = 'standard', integrator: str = 'automatic') -> None: ...
+    def __init__(self, *, dt: float = 0.01, tolerance: float = 1e-07, max_iterations: int = 200, pd_convention: str = 'standard', integrator: str = 'automatic') -> None: ...
 
     @property
     def dt(self) -> float:
@@ -1586,7 +1597,9 @@ class StepOptions:
 
     @property
     def tolerance(self) -> float:
-        """Newton stop, infinity norm of the gradient [N, N m]."""
+        """
+        Newton stop: how far off a coordinate may still be, relative to the size of what it moves; the step computed there is still taken.
+        """
 
     @property
     def max_iterations(self) -> int:
@@ -1805,6 +1818,12 @@ class RolloutGradient:
         """Same layout as Parameters."""
 
     @property
+    def contact(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """
+        By the force law's own numbers (Softmin.number_names), where contact_numbers asked for them.
+        """
+
+    @property
     def policy(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """By the policy's own numbers."""
 
@@ -1812,7 +1831,7 @@ def rollout(model: Model, parameters: Parameters, state: State, controls: Annota
     """
     Simulates len(controls) steps of dt [s] (default: model.default_dt) from `state`; controls has shape (steps, num_controls).
 
-    Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop [N, N m].
+    Stops at the first step that does not converge (see Trajectory.converged and reports). tolerance: Newton stop, relative (see StepOptions).
     script: coordinates of kinematic bodies after each step, shape (steps, 7 num_kinematic); at rest when absent.
     contact: a ContactModel such as LongRange(), or the name of one with default options: 'longrange', 'polyhedral', 'ipc' or
     'ipc-global'; stiffness and friction are in the parameters. 'automatic': 'longrange' where the model has contact pairs. None: bodies pass
@@ -1829,11 +1848,12 @@ def rollout_batch(model: Model | Sequence[Model], parameters: Sequence[Parameter
     or of one per rollout. scripts, policies, guesses: lists of one (or None) per rollout, each as in rollout. Same bits for any thread count.
     """
 
-def rollout_vjp(trajectory: Trajectory, *, dL_dq: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dv: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dpose: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dparameters: Parameters | Sequence[Parameters] | None = None, allow_unconverged: bool = False, policy: object | None = None, threads: int = 1) -> RolloutGradient | list[RolloutGradient]:
+def rollout_vjp(trajectory: Trajectory, *, dL_dq: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dv: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dpose: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dparameters: Parameters | Sequence[Parameters] | None = None, allow_unconverged: bool = False, policy: object | None = None, threads: int = 1, contact_numbers: bool = False) -> RolloutGradient | list[RolloutGradient]:
     """
     Gradient of a loss from its partials per state: dL_dq, dL_dv of shape (steps + 1, num_dofs), tangent; dL_dpose of shape
     (steps + 1, num_bodies, 6): by the position of the body's origin, then by a rotation vector, world axes. Not copied.
     dL_dparameters: of a loss that depends on parameters directly, states held fixed; it is added to the gradient.
+    contact_numbers: the gradient by temperatures and points of a force law as well.
     Several losses at once: every array gets one more extent before the others and dL_dparameters is a list; the result is a list
     of gradients, for little more than the price of one.
     """

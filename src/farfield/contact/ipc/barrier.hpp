@@ -22,10 +22,12 @@ class Barrier {
     Barrier(Form form, double length)
         : form_(form),
           unit_(length * length),
-          limit_(form == Form::Clamped ? unit_ : std::numeric_limits<double>::infinity()) {}
+          range_(form == Form::Clamped ? length : std::numeric_limits<double>::infinity()),
+          limit_(range_ * range_) {}
 
     [[nodiscard]] Form form() const { return form_; }
-    /// The barrier is zero from this squared distance on.
+    /// The barrier is zero from this distance on, and from this squared distance.
+    [[nodiscard]] double range() const { return range_; }
     [[nodiscard]] double limit() const { return limit_; }
 
     /// @pre 0 < s < limit()
@@ -56,7 +58,7 @@ class Barrier {
     [[nodiscard]] static double log_of(double x, double y) { return y > -0.5 ? std::log1p(y) : std::log(x); }
 
     Form form_;
-    double unit_, limit_;
+    double unit_, range_, limit_;
 };
 
 }  // namespace farfield::contact::ipc

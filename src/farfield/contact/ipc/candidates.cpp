@@ -121,7 +121,7 @@ bool any_crossing(const Shape& a, const Shape& b, const Pose& b_in_a, const std:
         const Triangle y{b_in_a * b.vertices[at(u[0])], b_in_a * b.vertices[at(u[1])], b_in_a * b.vertices[at(u[2])]};
         const auto apart = [](const Triangle& plane, const Triangle& other) {
             const Vector3d normal = (plane[1] - plane[0]).cross(plane[2] - plane[0]);
-            const double size = 1e-14 * normal.norm() * (plane[0].norm() + other[0].norm() + 1.0);
+            const double size = 1e-14 * normal.norm() * (plane[0].norm() + other[0].norm());
             const double h0 = normal.dot(other[0] - plane[0]), h1 = normal.dot(other[1] - plane[0]),
                          h2 = normal.dot(other[2] - plane[0]);
             return std::min({h0, h1, h2}) > size || std::max({h0, h1, h2}) < -size;

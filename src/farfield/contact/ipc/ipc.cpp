@@ -14,13 +14,6 @@ namespace {
 
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
-double range_of(const IpcOptions& options, const Model* model) {
-    if (options.form == Form::Global) return std::numeric_limits<double>::infinity();
-    if (options.range) return *options.range;
-    if (!model) fail("Ipc: no range, expected one [m] where only the geometry is known");
-    return automatic_range(*model);
-}
-
 }  // namespace
 
 void validate(const IpcOptions& options) {
@@ -30,25 +23,29 @@ void validate(const IpcOptions& options) {
     positive("stiffness", options.stiffness);
     if (options.weight_in_joules) positive("weight_in_joules", *options.weight_in_joules);
     if (options.range) positive("range", *options.range);
-    positive("length_scale", options.length_scale);
-    positive("slip_speed", options.slip_speed);
+    if (options.length_scale) positive("length_scale", *options.length_scale);
+    if (options.slip_speed) positive("slip_speed", *options.slip_speed);
 }
 
-Ipc::Ipc(const Model& model, const IpcOptions& options)
-    : Ipc(model.collision(), options, &model.default_parameters(), range_of(options, &model),
-          automatic_weights(model.collision(), model.default_parameters(), options.form, range_of(options, &model))) {}
+Ipc::Ipc(const Model& model, const IpcOptions& options) : Ipc(model.collision(), options, &model) {}
 
-Ipc::Ipc(const CollisionGeometry& geometry, const IpcOptions& options)
-    : Ipc(geometry, options, nullptr, range_of(options, nullptr), std::vector<double>(geometry.pairs.size(), 1.0)) {}
+Ipc::Ipc(const CollisionGeometry& geometry, const IpcOptions& options) : Ipc(geometry, options, nullptr) {}
 
-Ipc::Ipc(const CollisionGeometry& geometry, const IpcOptions& options, const Parameters* defaults, double range,
-         std::vector<double> weights)
-    : PairwisePotential({.name = "Ipc", .geometry = geometry, .pairs = geometry.pairs, .defaults = defaults}),
-      barrier_(options.form, options.form == Form::Clamped ? range : options.length_scale),
-      range_(range),
-      slip_speed_(options.slip_speed) {
+Ipc::Ipc(const CollisionGeometry& geometry, const IpcOptions& options, const Model* model)
+    : PairwisePotential({.name = "Ipc", .geometry = geometry, .pairs = geometry.pairs, .model = model}) {
     validate(options);
+    const bool automatic = model != nullptr;
+    std::vector<double> weights;
+    for (int index = 0; index < num_pairs(); ++index) {
+        const PairUnits& own = units(index);
+        const double range = options.range.value_or(automatic_range(own));
+        const bool by_pair = automatic && !options.weight_in_joules;
+        const double length = options.length_scale.value_or(by_pair ? automatic_length(own) : 1.0);
+        barriers_.emplace_back(options.form, options.form == Form::Clamped ? range : length);
+        weights.push_back(automatic ? automatic_weight(own, options.form, range) : 1.0);
+    }
     set_weights(options.stiffness, options.weight_in_joules, std::move(weights));
+    set_slip_speeds(options.slip_speed);
     std::size_t triangles = 0;
     for (const CollisionBody& body : geometry.bodies) {
         shapes_.push_back(make_shape(body.mesh));
@@ -86,8 +83,7 @@ void Ipc::find_active(const Poses& poses, const std::vector<WorldShape>& world, 
         double& gap = memory.gaps[at(index)];
         gap = view.meshes() ? view.sphere_gap() : std::numeric_limits<double>::infinity();
         for (const HalfSpaceSide& side : half_space_sides(index)) gap = std::min(gap, SideView(side, view).sphere_gap);
-        if (gap < range_ || barrier_.form() == Form::Global || !memory.pairs[at(index)].friction.empty())
-            memory.active.push_back(index);
+        if (gap < barrier(index).range() || !memory.pairs[at(index)].friction.empty()) memory.active.push_back(index);
     }
 }
 

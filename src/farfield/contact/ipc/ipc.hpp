@@ -22,7 +22,7 @@ namespace farfield::contact::ipc {
 class Ipc final : public PairwisePotential {
  public:
     Ipc(const Model& model, const IpcOptions& options);
-    /// Without masses and poses to go by: weights of 1 J unless given, and a clamped range must be given.
+    /// Without masses to go by: weights of 1 J and a length of 1 m unless given.
     Ipc(const CollisionGeometry& geometry, const IpcOptions& options);
 
  private:
@@ -30,8 +30,7 @@ class Ipc final : public PairwisePotential {
     struct SideView;  // a mesh above a half-space within it
     struct Nearest;
 
-    Ipc(const CollisionGeometry& geometry, const IpcOptions& options, const Parameters* defaults, double range,
-        std::vector<double> weights);
+    Ipc(const CollisionGeometry& geometry, const IpcOptions& options, const Model* model);
 
     std::unique_ptr<PairwiseMemory> new_memory(ThreadPool* pool) const override;
     void move_to_start(const Poses& poses, PairwiseMemory& memory) const override;
@@ -43,17 +42,18 @@ class Ipc final : public PairwisePotential {
 
     /// visit(closest, mollifier) for every pair of features within range, in the frame of A's tree. Infinite when triangles meet.
     template <class Visit>
-    Nearest for_each_term(const PairView& at, PairMemory& memory, Visit&& visit) const;
+    static Nearest for_each_term(const Barrier& barrier, const PairView& at, PairMemory& memory, Visit&& visit);
     /// visit(x, z) for every vertex within range: position in the frame of the mesh's tree, and height.
     template <class Visit>
-    Nearest for_each_height(const SideView& side, Visit&& visit) const;
+    static Nearest for_each_height(const Barrier& barrier, const SideView& side, Visit&& visit);
     /// Lists the pairs that may act at `poses` by their bounding spheres or have friction, with the gaps of all.
     void find_active(const Poses& poses, const std::vector<WorldShape>& world, Memory& memory) const;
     [[nodiscard]] Slip slip(int pair, const Memory& memory) const;
     [[noreturn]] void refuse(int pair, const PairView& at) const;
 
-    Barrier barrier_;
-    double range_ = 0.0, slip_speed_ = 0.0;
+    [[nodiscard]] const Barrier& barrier(int pair) const { return barriers_[static_cast<std::size_t>(pair)]; }
+
+    std::vector<Barrier> barriers_;  ///< per pair
     std::vector<Shape> shapes_;
 };
 

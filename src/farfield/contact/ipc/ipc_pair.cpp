@@ -72,7 +72,7 @@ void pull_back_contact(const Closest& closest, const Mollifier& mollifier, const
 Slip Ipc::slip(int index, const Memory& memory) const {
     const PairView start(pair(index), shapes_, memory.start, memory.previous);
     return {body_motion(*start.pose_a, memory.poses[at(start.a)], start.origin_a),
-            body_motion(*start.pose_b, memory.poses[at(start.b)], start.origin_b), slip_speed_ * memory.dt};
+            body_motion(*start.pose_b, memory.poses[at(start.b)], start.origin_b), slip_speed(index) * memory.dt};
 }
 
 void Ipc::refuse(int index, const PairView& p) const {
@@ -89,17 +89,17 @@ void Ipc::lag(int index, PairwiseMemory& step) const {
         const Vector3d shift = (side.surface_first ? p.origin_a : p.origin_b) - side.origin_mesh;
         const auto add = [&](const Vector3d& local, double z) {
             const Vector3d x = side.world->rotation * local + shift, foot = x - z * side.normal;
-            const double load = -2.0 * z * barrier_.taylor(z * z).first;
+            const double load = -2.0 * z * barrier(index).taylor(z * z).first;
             cache.friction.push_back({side.surface_first ? x : foot, side.surface_first ? foot : x, side.normal, load});
         };
-        if (!for_each_height(side, add).finite) refuse(index, p);
+        if (!for_each_height(barrier(index), side, add).finite) refuse(index, p);
     }
     if (!p.meshes()) return;
     const auto add = [&](const Closest& closest, const Mollifier& mollifier) {
         cache.friction.push_back(
-            lagged(turned(p.world_a->rotation, closest), mollifier, barrier_.taylor(closest.squared)));
+            lagged(turned(p.world_a->rotation, closest), mollifier, barrier(index).taylor(closest.squared)));
     };
-    if (!for_each_term(p, cache, add).finite) refuse(index, p);
+    if (!for_each_term(barrier(index), p, cache, add).finite) refuse(index, p);
 }
 
 void Ipc::pair_energy(int index, PairwiseMemory& step, PairResult& result) const {
@@ -108,14 +108,14 @@ void Ipc::pair_energy(int index, PairwiseMemory& step, PairResult& result) const
     const PairView p(pair(index), shapes_, memory.now, memory.poses);
     double energy = 0.0, friction = 0.0;
     for (const HalfSpaceSide& side : half_space_sides(index)) {
-        const auto add = [&](const Vector3d&, double z) { energy += barrier_.value(z * z); };
-        result.finite = result.finite && for_each_height(SideView(side, p), add).finite;
+        const auto add = [&](const Vector3d&, double z) { energy += barrier(index).value(z * z); };
+        result.finite = result.finite && for_each_height(barrier(index), SideView(side, p), add).finite;
     }
     if (p.meshes() && result.finite) {
         const auto add = [&](const Closest& closest, const Mollifier& mollifier) {
-            energy += mollifier.value * barrier_.value(closest.squared);
+            energy += mollifier.value * barrier(index).value(closest.squared);
         };
-        result.finite = for_each_term(p, cache, add).finite;
+        result.finite = for_each_term(barrier(index), p, cache, add).finite;
     }
     if (!result.finite) return;
     const double coefficient = memory.coefficients[at(index)];
@@ -145,22 +145,26 @@ void Ipc::pair_linearize(int index, PairwiseMemory& step, PairResult& result, Pa
     for (const HalfSpaceSide& half_space : half_space_sides(index)) {
         const SideView side(half_space, p);
         RelativeSum sum;
-        const Nearest seen = for_each_height(
-            side, [&](const Vector3d& x, double z) { add_height(barrier_, side.local_normal, x, z, sum); });
+        const Nearest seen = for_each_height(barrier(index), side, [&](const Vector3d& x, double z) {
+            add_height(barrier(index), side.local_normal, x, z, sum);
+        });
         add(seen, sum, side.world->rotation, side.origin_mesh, side.origin_plane, side.surface_first);
     }
     if (p.meshes() && result.finite) {
         RelativeSum sum;
-        const Nearest seen = for_each_term(p, cache, [&](const Closest& closest, const Mollifier& mollifier) {
-            add_term(closest, mollifier, barrier_.taylor(closest.squared), sum);
-        });
+        const Nearest seen =
+            for_each_term(barrier(index), p, cache, [&](const Closest& closest, const Mollifier& mollifier) {
+                add_term(closest, mollifier, barrier(index).taylor(closest.squared), sum);
+            });
         add(seen, sum, p.world_a->rotation, p.origin_a, p.origin_b, true);
     }
     if (!result.finite) return;
+    block.normal_gradient = result.gradient;
+    block.normal_hessian = block.hessian;
     if (coefficient != 0.0 && !cache.friction.empty()) {
         const Slip moved = slip(index, memory);
         FrictionSum sum;
-        for (const LaggedContact& contact : cache.friction) add_slip(contact, moved, sum);
+        for (LaggedContact& contact : cache.friction) add_slip(contact, moved, memory.multiplier, sum);
         result.gradient += weight * coefficient * sum.gradient;
         block.hessian += weight * coefficient * sum.hessian;
         result.friction = weight * coefficient * sum.energy;
@@ -190,9 +194,9 @@ void Ipc::pair_vjp(int index, std::span<const Twists> directions, PairwiseMemory
         const Vector3d shift = (first ? p.origin_a : p.origin_b) - side.origin_mesh;
         const Vector3d &n = side.normal, &origin_mesh = first ? p.origin_a : p.origin_b,
                        &origin_plane = first ? p.origin_b : p.origin_a;
-        static_cast<void>(for_each_height(side, [&](const Vector3d& local, double z) {
+        static_cast<void>(for_each_height(barrier(index), side, [&](const Vector3d& local, double z) {
             const Vector3d x = side.world->rotation * local + shift, foot = x - z * n;
-            const BarrierTaylor b = barrier_.taylor(z * z);
+            const BarrierTaylor b = barrier(index).taylor(z * z);
             const LaggedContact contact{first ? x : foot, first ? foot : x, n, -2.0 * z * b.first};
             for_each_direction(contact, [&](const SlipAdjoint& adjoint, StartAdjoint& start) {
                 Vector6d &mesh = first ? start.a : start.b, &plane = first ? start.b : start.a;
@@ -207,15 +211,16 @@ void Ipc::pair_vjp(int index, std::span<const Twists> directions, PairwiseMemory
     }
     if (p.meshes()) {
         const Matrix3d& rotation = p.world_a->rotation;
-        static_cast<void>(for_each_term(p, cache, [&](const Closest& local, const Mollifier& local_mollifier) {
-            const Closest closest = turned(rotation, local);
-            const Mollifier mollifier = turned(rotation, local_mollifier);
-            const BarrierTaylor barrier = barrier_.taylor(closest.squared);
-            for_each_direction(
-                lagged(closest, mollifier, barrier), [&](const SlipAdjoint& adjoint, StartAdjoint& start) {
-                    pull_back_contact(closest, mollifier, barrier, adjoint, p.origin_a, p.origin_b, start);
-                });
-        }));
+        static_cast<void>(
+            for_each_term(barrier(index), p, cache, [&](const Closest& local, const Mollifier& local_mollifier) {
+                const Closest closest = turned(rotation, local);
+                const Mollifier mollifier = turned(rotation, local_mollifier);
+                const BarrierTaylor taylor = barrier(index).taylor(closest.squared);
+                for_each_direction(
+                    lagged(closest, mollifier, taylor), [&](const SlipAdjoint& adjoint, StartAdjoint& start) {
+                        pull_back_contact(closest, mollifier, taylor, adjoint, p.origin_a, p.origin_b, start);
+                    });
+            }));
     }
     const double weight = memory.weights[at(index)];
     for (std::size_t k = 0; k < directions.size(); ++k) {

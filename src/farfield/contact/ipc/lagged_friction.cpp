@@ -57,12 +57,16 @@ double slip_energy(const LaggedContact& contact, const Slip& slip) {
     return contact.load * Profile(tangential(contact, displacement(contact, slip)).norm(), slip.full).value;
 }
 
-void add_slip(const LaggedContact& contact, const Slip& slip, FrictionSum& sum) {
+void add_slip(LaggedContact& contact, const Slip& slip, Multiplier multiplier, FrictionSum& sum) {
     const Vector3d u = tangential(contact, displacement(contact, slip));
     const Profile profile(u.norm(), slip.full);
     const Vector3d force = contact.load * profile.ratio * u;
+    // In the words of slip_dual.hpp 1/psi is the ratio, and dpsi/du = -u fall / ratio^2.
+    const Vector3d slope = -profile.fall / (profile.ratio * profile.ratio) * u;
+    const Vector3d excess = contact.dual.move_to(multiplier, u, profile.ratio, slope);
     const Matrix3d curvature =
-        contact.load * (profile.ratio * (Matrix3d::Identity() - contact.normal * contact.normal.transpose()) +
+        contact.load * (profile.ratio * (Matrix3d::Identity() - contact.normal * contact.normal.transpose() -
+                                         0.5 * (excess * slope.transpose() + slope * excess.transpose())) +
                         profile.fall * u * u.transpose());
     const Vector3d arm_a = slip.a.arm(contact.a), arm_b = slip.b.arm(contact.b);
     Eigen::Matrix<double, 3, 12> lever;

@@ -13,6 +13,7 @@ namespace farfield::contact::ipc {
 struct LaggedContact {
     Eigen::Vector3d a, b, normal;  ///< relative to a point common to both bodies, world axes
     double load = 0.0;             ///< per unit of weight and friction coefficient
+    SlipDual<3> dual{};            ///< of u
 };
 
 /// Both bodies from the start of the step to now, and the slip e [m] from which friction is full.
@@ -22,7 +23,7 @@ struct Slip {
 };
 
 [[nodiscard]] double slip_energy(const LaggedContact& contact, const Slip& slip);
-void add_slip(const LaggedContact& contact, const Slip& slip, FrictionSum& sum);
+void add_slip(LaggedContact& contact, const Slip& slip, Multiplier multiplier, FrictionSum& sum);
 
 /// Derivatives of phi = twist_a . dD/d(v, w)_a + twist_b . dD/d(v, w)_b by everything lagged.
 struct SlipAdjoint {

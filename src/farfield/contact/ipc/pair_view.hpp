@@ -83,8 +83,8 @@ struct Ipc::Nearest {
 };
 
 template <class Visit>
-Ipc::Nearest Ipc::for_each_height(const SideView& side, Visit&& visit) const {
-    const double range = std::sqrt(barrier_.limit());
+Ipc::Nearest Ipc::for_each_height(const Barrier& barrier, const SideView& side, Visit&& visit) {
+    const double range = barrier.range();
     if (side.sphere_gap >= range) return {true, side.sphere_gap};
     double lowest = std::numeric_limits<double>::infinity();
     for (const Eigen::Vector3d& x : side.mesh->vertices) {
@@ -99,15 +99,15 @@ Ipc::Nearest Ipc::for_each_height(const SideView& side, Visit&& visit) const {
 }
 
 template <class Visit>
-Ipc::Nearest Ipc::for_each_term(const PairView& at, PairMemory& memory, Visit&& visit) const {
+Ipc::Nearest Ipc::for_each_term(const Barrier& barrier, const PairView& at, PairMemory& memory, Visit&& visit) {
     const Shape &a = *at.shape_a, &b = *at.shape_b;
-    const double limit = barrier_.limit(), spheres = at.sphere_gap();
-    const bool clamped = barrier_.form() == Form::Clamped;
-    if (clamped && spheres >= range_) return {true, spheres};
+    const double limit = barrier.limit(), spheres = at.sphere_gap();
+    const bool clamped = barrier.form() == Form::Clamped;
+    if (clamped && spheres >= barrier.range()) return {true, spheres};
     const Pose pose = at.b_in_a();
     const CandidateList& list = memory.list;
     if (clamped) {
-        memory.list.update(a, b, pose, range_);
+        memory.list.update(a, b, pose, barrier.range());
         if (any_crossing(a, b, pose, list.triangles)) return {false, 0.0};
     } else {
         if (crossing_point(a.tree, b.tree, pose)) return {false, 0.0};

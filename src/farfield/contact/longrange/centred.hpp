@@ -4,7 +4,7 @@
 ///
 /// Formula:   C(r) = 12 (1 + r^-1/2)^2                    the separating-plane potential of two points at distance r
 ///            P = (1 - phi) S + phi C,  phi = 6u^5 - 15u^4 + 10u^3,  u = (r - d1)/(d2 - d1),  d1 = R + R', d2 = (1 + eps) d1
-/// Deviation: optional zero offset (C - 12, P - 12 at leaves) and area weights with C(r + rho + rho'), both keep S >= C.
+/// Deviation: optional zero offset (C - 12, P - 12 at leaves) and parallel areas with C(r + rho + rho'), both keep S >= C.
 #include <cmath>
 
 namespace farfield::contact::longrange {

@@ -16,26 +16,30 @@ class Traversal {
  public:
     Traversal(const Shape& mesh, const RotatedShape& rotated, const HalfSpaceFrame& frame, const PotentialForm& form,
               HalfSpaceWork& work)
-        : tree_(mesh.vertex_tree), rotated_(rotated), frame_(frame), form_(form), work_(work), eps_(mesh.blend) {}
+        : mesh_(mesh),
+          tree_(mesh.vertex_tree),
+          rotated_(rotated),
+          frame_(frame),
+          form_(form),
+          work_(work),
+          eps_(mesh.blend) {}
 
     [[nodiscard]] bool visit(int node, int parent, double weight) {
         HeightTerm term;
-        term.arm = point(rotated_.vertex_centers[at(node)]) + frame_.origin_mesh;
+        term.arm = form_.scale * point(rotated_.vertex_centers[at(node)]) + frame_.origin_mesh;
         term.height = frame_.normal.dot(term.arm) + frame_.height;
         term.node = node;
         term.parent = parent;
         term.weight = weight;
         term.vertex = tree_.is_leaf(node);
-        if (form_.area_weights) {
-            term.share = tree_.share[at(node)];
-            term.spread = tree_.spread[at(node)];
-        }
-        const double d1 = tree_.radius[at(node)], width = eps_ * d1;
+        term.share = form_.share(mesh_.vertex_area[at(node)]);
+        term.spread = form_.parallel_areas ? form_.scale * tree_.spread[at(node)] : 0.0;
+        const double d1 = form_.scale * tree_.radius[at(node)], width = eps_ * d1;
         const bool far = form_.hierarchy ? term.height >= d1 + width : term.vertex;
         if (far || term.vertex) {
             if (!(term.height > 0.0)) return false;
             work_.far.push_back(term);
-            work_.gap = std::min(work_.gap, term.height - tree_.tight[at(node)]);
+            work_.gap = std::min(work_.gap, term.height - form_.scale * tree_.tight[at(node)]);
             return true;
         }
         if (form_.hierarchy && term.height > d1) {
@@ -50,6 +54,7 @@ class Traversal {
     }
 
  private:
+    const Shape& mesh_;
     const SphereTree& tree_;
     const RotatedShape& rotated_;
     const HalfSpaceFrame& frame_;
@@ -80,10 +85,10 @@ void add_term(const HalfSpaceFrame& frame, const HeightTerm& term, const Vector6
 }  // namespace
 
 HalfSpaceFrame make_frame(const RotatedShape& mesh, const Vector3d& position, const HalfSpace& half_space,
-                          const Pose& half_space_pose) {
+                          const Pose& half_space_pose, double scale) {
     HalfSpaceFrame frame;
     frame.normal = half_space_pose.rotation * half_space.normal;
-    frame.origin_mesh = -point(mesh.vertex_centers.front());
+    frame.origin_mesh = -scale * point(mesh.vertex_centers.front());
     frame.origin_plane = (half_space_pose.position - position) + frame.origin_mesh;
     frame.height = -frame.normal.dot(frame.origin_plane) - half_space.offset;
     return frame;

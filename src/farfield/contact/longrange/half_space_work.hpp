@@ -3,6 +3,7 @@
 /// @file  A mesh above a half-space: per vertex C(z), summed with the vertex tree.
 ///
 /// Formula:   f(z) = 12 (1 + z^-1/2)^2 per vertex at height z, the separating-plane potential of the vertex and its foot point;
+///            times the vertex's share of pair_work.hpp, a third of the triangles around it over A_ref;
 ///            node I of the vertex tree: r = z_I, d1 = R_I, the recursion of pair_work.hpp with the foot point as partner.
 /// Deviation: two huge triangles would let the separating plane tilt against their far corners, so that stiffness depends on
 ///            where a body stands; an infinite half-space only admits its own normal.
@@ -14,7 +15,7 @@
 
 namespace farfield::contact::longrange {
 
-/// The half-space seen from o, the centre of the mesh.
+/// The half-space seen from o, the centre of the mesh; lengths divided by l0.
 struct HalfSpaceFrame {
     Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();  ///< world axes
     double height = 0.0;                                ///< of o above the plane
@@ -22,7 +23,7 @@ struct HalfSpaceFrame {
                     origin_plane = Eigen::Vector3d::Zero();  ///< body origins relative to o
 };
 [[nodiscard]] HalfSpaceFrame make_frame(const RotatedShape& mesh, const Eigen::Vector3d& position,
-                                        const HalfSpace& half_space, const Pose& half_space_pose);
+                                        const HalfSpace& half_space, const Pose& half_space_pose, double scale);
 
 struct HeightTerm {
     Eigen::Vector3d arm = Eigen::Vector3d::Zero();

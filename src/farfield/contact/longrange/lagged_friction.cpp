@@ -30,6 +30,7 @@ void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, cons
         if (form == FrictionForm::Projected) point.position -= term.height * frame.normal;
         lagged.points.push_back(point);
     }
+    lagged.duals.resize(lagged.points.size());
 }
 
 void pull_back_bands(const PairWork& work, const PairFrame& frame, std::vector<double>& band_weights,

@@ -3,7 +3,7 @@
 /// @file  Friction of the long-range model: what is lagged at the start of a step, and how adjoints go back through it.
 ///
 /// Mesh pairs: each leaf is a contact plane with its six vertices; the load of a vertex is the leaf's own normal force
-///     a_k = W N / s_k^2,   W = product of (1 - phi) above the leaf (times the area share)
+///     a_k = W N / s_k^2,   W = product of (1 - phi) above the leaf (times the leaf's share)
 /// per unit of weight and friction coefficient. Far terms carry no friction.
 /// Half-space: each vertex leaf, a = -W f'(z), on a plane that belongs to the half-space's body.
 /// Deviation: [LongRange, A.3] differentiates the local potential, which would count the force of the blending itself.
@@ -27,6 +27,7 @@ struct LaggedMeshPair {
 struct LaggedHalfSpace {
     HalfSpaceFrame frame;
     std::vector<FrictionPoint> points;
+    std::vector<SlipDual<2>> duals;  ///< one per point
 
     [[nodiscard]] PlaneContact plane() const { return {frame.normal, points, points.size()}; }
 };

@@ -20,6 +20,7 @@ struct LeafSide {
     const Eigen::Vector3i* triangles;
     const Row4* vertices;
     const double* origin;
+    double scale;
 };
 
 }  // namespace farfield::contact::longrange
@@ -42,13 +43,14 @@ void rotate(const double* r, const Row4* from, size_t count, Row4* to) {
 /// Vertices of one body for four leaves into nine rows of a chunk.
 HWY_INLINE void load_side(const LeafSide& side, const int (&triangle)[4], double (*rows)[kChunkPairs], size_t lane) {
     const Quad ox = Quad::set(side.origin[0]), oy = Quad::set(side.origin[1]), oz = Quad::set(side.origin[2]);
+    const Quad scale = Quad::set(side.scale);
     for (int k = 0; k < 3; ++k) {
         Quad q[4];
         for (int i = 0; i < 4; ++i) q[i] = Quad::load(side.vertices[side.triangles[triangle[i]][k]].v);
         transpose(q[0], q[1], q[2], q[3]);
-        (q[0] + ox).store(&rows[3 * k][lane]);
-        (q[1] + oy).store(&rows[3 * k + 1][lane]);
-        (q[2] + oz).store(&rows[3 * k + 2][lane]);
+        fma(scale, q[0], ox).store(&rows[3 * k][lane]);
+        fma(scale, q[1], oy).store(&rows[3 * k + 1][lane]);
+        fma(scale, q[2], oz).store(&rows[3 * k + 2][lane]);
     }
 }
 
@@ -131,7 +133,7 @@ void rotate_rows(const Eigen::Matrix3d& rotation, const std::vector<Row4>& from,
 }
 
 void gather_leaves(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
-                   const PairFrame& frame, const PlaneTable& table, PairWork& work) {
+                   const PairFrame& frame, double scale, const PlaneTable& table, PairWork& work) {
     const std::size_t count = work.leaves.size(), known = table.keys.size();
     work.warm.resize(count);
     std::size_t old = 0;
@@ -141,8 +143,8 @@ void gather_leaves(const Shape& a, const RotatedShape& rotated_a, const Shape& b
         work.warm[k] = old < known && table.keys[old] == key ? static_cast<int>(old) : -1;
     }
     work.batch.resize(count);
-    const LeafSide side_a{a.triangles.data(), rotated_a.vertices.data(), frame.origin_a.data()};
-    const LeafSide side_b{b.triangles.data(), rotated_b.vertices.data(), frame.origin_b.data()};
+    const LeafSide side_a{a.triangles.data(), rotated_a.vertices.data(), frame.origin_a.data(), scale};
+    const LeafSide side_b{b.triangles.data(), rotated_b.vertices.data(), frame.origin_b.data(), scale};
     HWY_DYNAMIC_DISPATCH(gather)
     (side_a, side_b, work.leaves.data(), count, frame.rotation_a.data(), table.planes.data(), work.warm.data(),
      work.batch.chunks());

@@ -11,9 +11,9 @@ namespace farfield::contact::longrange {
 /// to = R from; the fourth number is kept.
 void rotate_rows(const Eigen::Matrix3d& rotation, const std::vector<Row4>& from, std::vector<Row4>& to);
 
-/// Fills work.batch with the vertices of work.leaves, relative to o, and with the planes of `table` that belong to them.
+/// Fills work.batch with the vertices of work.leaves, times `scale` and relative to o, and with the planes of `table` that belong to them.
 void gather_leaves(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
-                   const PairFrame& frame, const PlaneTable& table, PairWork& work);
+                   const PairFrame& frame, double scale, const PlaneTable& table, PairWork& work);
 
 /// Keeps the planes of work.batch.
 void keep_planes(const PairFrame& frame, const PairWork& work, PlaneTable& table);

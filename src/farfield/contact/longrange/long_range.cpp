@@ -22,34 +22,46 @@ void validate(const LongRangeOptions& options, int num_bodies) {
     };
     positive("stiffness", options.stiffness);
     if (options.weight_in_joules) positive("weight_in_joules", *options.weight_in_joules);
-    positive("length_scale", options.length_scale);
-    positive("slip_speed", options.slip_speed);
+    if (options.length_scale) positive("length_scale", *options.length_scale);
+    if (options.slip_speed) positive("slip_speed", *options.slip_speed);
     positive("energy_tolerance", options.energy_tolerance);
     positive("derivative_tolerance", options.derivative_tolerance);
 }
 
-std::vector<double> automatic_weights(const CollisionGeometry& geometry) {
-    constexpr double kEverydayWeight = 1e-7;  // [J]
-    return std::vector<double>(geometry.pairs.size(), kEverydayWeight);
+double automatic_length(const PairUnits& units) { return 10.0 * units.length; }
+
+double automatic_weight(const PairUnits& units, LeafWeights leaf_weights) {
+    return (leaf_weights == LeafWeights::Parallel ? 2e-6 : 1e-7) * units.energy();
 }
 
 LongRange::LongRange(const Model& model, const LongRangeOptions& options)
-    : LongRange(model.collision(), options, &model.default_parameters(), automatic_weights(model.collision())) {}
+    : LongRange(model.collision(), options, &model) {}
 
 LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options)
-    : LongRange(geometry, options, nullptr, std::vector<double>(geometry.pairs.size(), 1.0)) {}
+    : LongRange(geometry, options, nullptr) {}
 
-LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options, const Parameters* defaults,
-                     std::vector<double> weights)
-    : PairwisePotential({.name = "LongRange", .geometry = geometry, .pairs = geometry.pairs, .defaults = defaults}),
-      options_(options),
-      form_{options.zero_offset ? 0.0 : kFarValue, options.area_weights, !options.brute_force} {
+LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options, const Model* model)
+    : PairwisePotential({.name = "LongRange", .geometry = geometry, .pairs = geometry.pairs, .model = model}),
+      options_(options) {
     validate(options, static_cast<int>(geometry.bodies.size()));
+    const bool automatic = model != nullptr;
+    std::vector<double> weights, lengths;
+    for (int index = 0; index < num_pairs(); ++index) {
+        weights.push_back(automatic ? automatic_weight(units(index), options.leaf_weights) : 1.0);
+        const bool by_pair = automatic && !options.weight_in_joules;
+        lengths.push_back(options.length_scale.value_or(by_pair ? automatic_length(units(index)) : 1.0));
+        forms_.push_back({.far_value = options.zero_offset ? 0.0 : kFarValue,
+                          .hierarchy = !options.brute_force,
+                          .scale = 1.0 / lengths.back(),
+                          .parallel_areas = options.leaf_weights == LeafWeights::Parallel,
+                          .inverse_area = 1.0 / units(index).area()});
+    }
     set_weights(options.stiffness, options.weight_in_joules, std::move(weights));
-    set_length(options.length_scale);
+    set_lengths(std::move(lengths));
+    set_slip_speeds(options.slip_speed);
     for (std::size_t body = 0; body < geometry.bodies.size(); ++body) {
         const double blend = options.blend.empty() ? 0.0 : options.blend[options.blend.size() == 1 ? 0 : body];
-        shapes_.push_back(make_shape(geometry.bodies[body].mesh, blend, options.length_scale));
+        shapes_.push_back(make_shape(geometry.bodies[body].mesh, blend));
     }
 }
 
@@ -76,8 +88,8 @@ void LongRange::move_to_now(const Poses& poses, PairwiseMemory& step) const {
         memory.now[body].update(shapes_[body], poses[body].rotation);
 }
 
-SlipModel LongRange::slip_model(double dt, bool fixed_plane) const {
-    const double speed = options_.slip_speed / options_.length_scale;
+SlipModel LongRange::slip_model(int index, double dt, bool fixed_plane) const {
+    const double speed = slip_speed(index) / length(index);
     // A free plane splits the slip over both its sides, so each side needs half the speed.
     return {dt, fixed_plane ? speed * speed : 0.25 * speed * speed, 0.0};
 }

@@ -17,13 +17,15 @@
 
 namespace farfield::contact::longrange {
 
-/// Per pair, the weight [J] at which a scene of everyday sizes and masses rests at sub-millimetre gaps.
-[[nodiscard]] std::vector<double> automatic_weights(const CollisionGeometry& geometry);
+/// l0 of a pair [m].
+[[nodiscard]] double automatic_length(const PairUnits& units);
+/// The weight [J], with automatic_length, at which the lighter of two boxes rests on the other at about a hundredth of its size.
+[[nodiscard]] double automatic_weight(const PairUnits& units, LeafWeights leaf_weights);
 
 class LongRange final : public PairwisePotential {
  public:
     LongRange(const Model& model, const LongRangeOptions& options);
-    /// Without masses to go by: weights of 1 J unless given.
+    /// Without masses to go by: weights of 1 J and lengths of 1 m unless given.
     LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options);
 
     [[nodiscard]] const Shape& shape(int body) const { return shapes_[static_cast<std::size_t>(body)]; }
@@ -33,25 +35,24 @@ class LongRange final : public PairwisePotential {
         std::size_t a = 0, b = 0;
         const Shape *shape_a = nullptr, *shape_b = nullptr;
         const RotatedShape *rotated_a = nullptr, *rotated_b = nullptr;
-        const Pose *pose_a = nullptr, *pose_b = nullptr;  ///< lengths divided by the length scale
+        Pose pose_a, pose_b;  ///< lengths divided by l0
+        const PotentialForm* form = nullptr;
 
         [[nodiscard]] bool meshes() const { return shape_a->has_mesh() && shape_b->has_mesh(); }
         [[nodiscard]] PairFrame frame() const {
-            return make_frame(*rotated_a, *rotated_b, pose_a->position, pose_b->position);
+            return make_frame(*rotated_a, *rotated_b, pose_a.position, pose_b.position, form->scale);
         }
     };
     struct SideView {  // a mesh and a half-space of the other body
         const Shape* mesh = nullptr;
         const RotatedShape* rotated = nullptr;
         HalfSpaceFrame frame;
-        std::size_t mesh_body = 0, plane_body = 0;
     };
     struct Motions {  // of both bodies since the start of the step
         BodyMotion a, b;
     };
 
-    LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options, const Parameters* defaults,
-              std::vector<double> weights);
+    LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options, const Model* model);
 
     std::unique_ptr<PairwiseMemory> new_memory(ThreadPool* pool) const override;
     void move_to_start(const Poses& poses, PairwiseMemory& memory) const override;
@@ -63,20 +64,22 @@ class LongRange final : public PairwisePotential {
 
     [[nodiscard]] PairView view(int pair, const Poses& poses, const std::vector<RotatedShape>& rotated) const;
     [[nodiscard]] static SideView view(const HalfSpaceSide& side, const PairView& pair);
-    [[nodiscard]] static Motions mesh_motions(const PairView& pair, const LaggedMeshPair& lagged, const Memory& memory);
-    [[nodiscard]] static Motions half_space_motions(const SideView& side, const LaggedHalfSpace& lagged,
-                                                    const Memory& memory);
-    [[nodiscard]] SlipModel slip_model(double dt, bool fixed_plane) const;
+    /// Between the poses of the start and now, both of the same pair.
+    [[nodiscard]] static Motions mesh_motions(const PairView& start, const PairView& now, const LaggedMeshPair& lagged);
+    [[nodiscard]] static Motions half_space_motions(const HalfSpaceSide& side, const PairView& start,
+                                                    const PairView& now, const LaggedHalfSpace& lagged);
+    [[nodiscard]] SlipModel slip_model(int pair, double dt, bool fixed_plane) const;
     [[nodiscard]] bool solve(const PairView& pair, const PairFrame& frame, Wanted wanted, double tolerance,
                              PlaneTable& planes, PairWork& work) const;
-    void mesh_vjp(const Motions& motions, const Vector6d& twist_a, const Vector6d& twist_b, PairMemory& cache,
-                  double dt, PairScratch& scratch, PairAdjoint& adjoint) const;
+    void mesh_vjp(const Motions& motions, const Vector6d& twist_a, const Vector6d& twist_b, const SlipModel& slip,
+                  PairMemory& cache, PairScratch& scratch, PairAdjoint& adjoint) const;
     void half_space_vjp(const Motions& motions, const Vector6d& twist_mesh, const Vector6d& twist_plane,
-                        const LaggedHalfSpace& lagged, const HalfSpaceWork& work, double dt, PairScratch& scratch,
-                        bool surface_first, PairAdjoint& adjoint) const;
+                        const SlipModel& slip, const LaggedHalfSpace& lagged, const HalfSpaceWork& work,
+                        const PotentialForm& form, PairScratch& scratch, bool surface_first,
+                        PairAdjoint& adjoint) const;
 
     LongRangeOptions options_;
-    PotentialForm form_;
+    std::vector<PotentialForm> forms_;  ///< per pair
     std::vector<Shape> shapes_;
 };
 

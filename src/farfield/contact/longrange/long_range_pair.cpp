@@ -13,10 +13,10 @@ using Eigen::Vector3d;
 
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
-/// Twist of a body with its linear part divided by the length scale.
-Vector6d scaled_twist(const Vector6d& twist, double length_scale) {
+/// Twist of a body with its linear part divided by l0.
+Vector6d scaled_twist(const Vector6d& twist, double length) {
     Vector6d scaled = twist;
-    scaled.head<3>() /= length_scale;
+    scaled.head<3>() /= length;
     return scaled;
 }
 
@@ -24,32 +24,44 @@ Vector6d scaled_twist(const Vector6d& twist, double length_scale) {
 
 LongRange::PairView LongRange::view(int index, const Poses& poses, const std::vector<RotatedShape>& rotated) const {
     const std::size_t a = at(pair(index).a), b = at(pair(index).b);
-    return {a, b, &shapes_[a], &shapes_[b], &rotated[a], &rotated[b], &poses[a], &poses[b]};
+    return {a,
+            b,
+            &shapes_[a],
+            &shapes_[b],
+            &rotated[a],
+            &rotated[b],
+            scaled(poses[a], index),
+            scaled(poses[b], index),
+            &forms_[at(index)]};
 }
 
 LongRange::SideView LongRange::view(const HalfSpaceSide& side, const PairView& pair) {
     const bool first = side.surface_first;
     const RotatedShape& rotated = first ? *pair.rotated_a : *pair.rotated_b;
-    const Pose &pose = first ? *pair.pose_a : *pair.pose_b, &other = first ? *pair.pose_b : *pair.pose_a;
-    return {first ? pair.shape_a : pair.shape_b, &rotated, make_frame(rotated, pose.position, side.half_space, other),
-            first ? pair.a : pair.b, first ? pair.b : pair.a};
+    const Pose &pose = first ? pair.pose_a : pair.pose_b, &other = first ? pair.pose_b : pair.pose_a;
+    return {first ? pair.shape_a : pair.shape_b, &rotated,
+            make_frame(rotated, pose.position, side.half_space, other, pair.form->scale)};
 }
 
-LongRange::Motions LongRange::mesh_motions(const PairView& pair, const LaggedMeshPair& lagged, const Memory& memory) {
-    return {body_motion(memory.previous[pair.a], memory.poses[pair.a], lagged.frame.origin_a),
-            body_motion(memory.previous[pair.b], memory.poses[pair.b], lagged.frame.origin_b)};
+LongRange::Motions LongRange::mesh_motions(const PairView& start, const PairView& now, const LaggedMeshPair& lagged) {
+    return {body_motion(start.pose_a, now.pose_a, lagged.frame.origin_a),
+            body_motion(start.pose_b, now.pose_b, lagged.frame.origin_b)};
 }
 
-LongRange::Motions LongRange::half_space_motions(const SideView& side, const LaggedHalfSpace& lagged,
-                                                 const Memory& memory) {
-    return {body_motion(memory.previous[side.mesh_body], memory.poses[side.mesh_body], lagged.frame.origin_mesh),
-            body_motion(memory.previous[side.plane_body], memory.poses[side.plane_body], lagged.frame.origin_plane)};
+LongRange::Motions LongRange::half_space_motions(const HalfSpaceSide& side, const PairView& start, const PairView& now,
+                                                 const LaggedHalfSpace& lagged) {
+    const bool first = side.surface_first;
+    const Vector3d &mesh = lagged.frame.origin_mesh, &plane = lagged.frame.origin_plane;
+    const BodyMotion a = body_motion(start.pose_a, now.pose_a, first ? mesh : plane),
+                     b = body_motion(start.pose_b, now.pose_b, first ? plane : mesh);
+    return first ? Motions{a, b} : Motions{b, a};
 }
 
 bool LongRange::solve(const PairView& pair, const PairFrame& frame, Wanted wanted, double tolerance, PlaneTable& planes,
                       PairWork& work) const {
-    traverse(*pair.shape_a, *pair.rotated_a, *pair.shape_b, *pair.rotated_b, frame, form_, wanted, work);
-    return solve_leaves(*pair.shape_a, *pair.rotated_a, *pair.shape_b, *pair.rotated_b, frame, tolerance, planes, work);
+    traverse(*pair.shape_a, *pair.rotated_a, *pair.shape_b, *pair.rotated_b, frame, *pair.form, wanted, work);
+    return solve_leaves(*pair.shape_a, *pair.rotated_a, *pair.shape_b, *pair.rotated_b, frame, *pair.form, tolerance,
+                        planes, work);
 }
 
 void LongRange::lag(int index, PairwiseMemory& step) const {
@@ -66,18 +78,19 @@ void LongRange::lag(int index, PairwiseMemory& step) const {
     for (std::size_t k = 0; k < sides.size(); ++k) {
         const SideView side = view(sides[k], pair);
         HalfSpaceWork& work = keep ? cache.start_half_work[k] : scratch->half_space_work;
-        if (!traverse(*side.mesh, *side.rotated, side.frame, form_, work)) {
-            const Vector3d where = length() * memory.previous[side.mesh_body].position;
+        if (!traverse(*side.mesh, *side.rotated, side.frame, *pair.form, work)) {
+            const ContactPair& bodies = this->pair(index);
+            const Vector3d where = memory.previous[at(sides[k].surface_first ? bodies.a : bodies.b)].position;
             refuse_touching(index, &where);
         }
-        lag_half_space(side.frame, work, form_, options_.friction, cache.half_space_friction[k]);
+        lag_half_space(side.frame, work, *pair.form, options_.friction, cache.half_space_friction[k]);
     }
     if (!pair.meshes()) return;
     const PairFrame frame = pair.frame();
     PairWork& work = keep ? cache.start_work : scratch->work;
     if (!solve(pair, frame, Wanted::Derivatives, options_.derivative_tolerance, cache.planes, work)) {
         const Vector3d where =
-            length() * 0.5 * (pair.pose_a->position + pair.pose_b->position - frame.origin_a - frame.origin_b);
+            length(index) * 0.5 * (pair.pose_a.position + pair.pose_b.position - frame.origin_a - frame.origin_b);
         refuse_touching(index, &where);
     }
     lag_mesh_pair(frame, work, options_.friction, cache.mesh_friction);
@@ -87,30 +100,31 @@ void LongRange::pair_energy(int index, PairwiseMemory& step, PairResult& result)
     auto& memory = static_cast<Memory&>(step);
     const Memory::Scratch scratch = memory.borrow();
     PairMemory& cache = memory.pairs[at(index)];
-    const PairView pair = view(index, memory.poses, memory.now);
     const double coefficient = memory.coefficients[at(index)];
+    const PairView pair = view(index, memory.poses, memory.now);
+    const PairView start = coefficient != 0.0 ? view(index, memory.previous, memory.start) : pair;
     double energy = 0.0, friction = 0.0;
     const auto& sides = half_space_sides(index);
     for (std::size_t k = 0; k < sides.size(); ++k) {
         const SideView side = view(sides[k], pair);
         HalfSpaceWork& work = scratch->half_space_work;
-        result.finite = traverse(*side.mesh, *side.rotated, side.frame, form_, work);
+        result.finite = traverse(*side.mesh, *side.rotated, side.frame, *pair.form, work);
         if (!result.finite) return;
-        energy += sum_values(form_, work);
+        energy += sum_values(*pair.form, work);
         if (coefficient == 0.0) continue;
         const LaggedHalfSpace& lagged = cache.half_space_friction[k];
-        const Motions motions = half_space_motions(side, lagged, memory);
-        friction += fixed_friction_energy(lagged.plane(), motions.a, motions.b, slip_model(memory.dt, true));
+        const Motions motions = half_space_motions(sides[k], start, pair, lagged);
+        friction += fixed_friction_energy(lagged.plane(), motions.a, motions.b, slip_model(index, memory.dt, true));
     }
     if (pair.meshes()) {
         PairWork& work = scratch->work;
         result.finite = solve(pair, pair.frame(), Wanted::Values, options_.energy_tolerance, cache.planes, work);
         if (!result.finite) return;
-        energy += sum_values(form_, work);
+        energy += sum_values(*pair.form, work);
         if (coefficient != 0.0) {
-            const Motions motions = mesh_motions(pair, cache.mesh_friction, memory);
-            friction += solve_planes(cache.mesh_friction.planes, motions.a, motions.b, slip_model(memory.dt, false),
-                                     {.of_energy = options_.energy_tolerance});
+            const Motions motions = mesh_motions(start, pair, cache.mesh_friction);
+            friction += solve_planes(cache.mesh_friction.planes, motions.a, motions.b,
+                                     slip_model(index, memory.dt, false), {.of_energy = options_.energy_tolerance});
         }
     }
     result.energy = memory.weights[at(index)] * (energy + coefficient * friction);
@@ -120,13 +134,14 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
     auto& memory = static_cast<Memory&>(step);
     const Memory::Scratch scratch = memory.borrow();
     PairMemory& cache = memory.pairs[at(index)];
-    const PairView pair = view(index, memory.poses, memory.now);
     const double weight = memory.weights[at(index)], coefficient = memory.coefficients[at(index)];
+    const PairView pair = view(index, memory.poses, memory.now);
+    const PairView start = coefficient != 0.0 ? view(index, memory.previous, memory.start) : pair;
     double energy = 0.0, friction = 0.0;
     const auto add_potential = [&](bool same_order, const RelativeSum& sum, const Vector3d& s_a, const Vector3d& s_b,
                                    double gap) {
         const PairDerivatives d = to_body_charts(sum, s_a, s_b);
-        add_in_pair_order(same_order, weight, d.gradient, d.hessian, result.gradient, block.hessian);
+        add_in_pair_order(same_order, weight, d.gradient, d.hessian, block.normal_gradient, block.normal_hessian);
         energy += sum.value;
         block.gap = std::min(block.gap, gap);
     };
@@ -138,16 +153,17 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
     for (std::size_t k = 0; k < sides.size(); ++k) {
         const SideView side = view(sides[k], pair);
         HalfSpaceWork& work = scratch->half_space_work;
-        result.finite = traverse(*side.mesh, *side.rotated, side.frame, form_, work);
+        result.finite = traverse(*side.mesh, *side.rotated, side.frame, *pair.form, work);
         if (!result.finite) return;
         RelativeSum sum;
-        sum_derivatives(side.frame, form_, work, sum);
+        sum_derivatives(side.frame, *pair.form, work, sum);
         add_potential(sides[k].surface_first, sum, side.frame.origin_mesh, side.frame.origin_plane, work.gap);
         if (coefficient == 0.0) continue;
-        const LaggedHalfSpace& lagged = cache.half_space_friction[k];
-        const Motions motions = half_space_motions(side, lagged, memory);
+        LaggedHalfSpace& lagged = cache.half_space_friction[k];
+        const Motions motions = half_space_motions(sides[k], start, pair, lagged);
         FrictionSum friction_sum;
-        add_fixed_friction(lagged.plane(), motions.a, motions.b, slip_model(memory.dt, true), friction_sum);
+        add_fixed_friction(lagged.plane(), motions.a, motions.b, slip_model(index, memory.dt, true), friction_sum,
+                           {lagged.duals, memory.multiplier});
         add_friction(sides[k].surface_first, friction_sum);
     }
     if (pair.meshes()) {
@@ -156,35 +172,36 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
         result.finite = solve(pair, frame, Wanted::Derivatives, options_.derivative_tolerance, cache.planes, work);
         if (!result.finite) return;
         RelativeSum sum;
-        sum_derivatives(form_, work, sum);
+        sum_derivatives(*pair.form, work, sum);
         add_potential(true, sum, frame.origin_a, frame.origin_b, work.gap);
         if (coefficient != 0.0) {
-            const Motions motions = mesh_motions(pair, cache.mesh_friction, memory);
-            const SlipModel slip = slip_model(memory.dt, false);
+            const Motions motions = mesh_motions(start, pair, cache.mesh_friction);
+            const SlipModel slip = slip_model(index, memory.dt, false);
             FrictionSum friction_sum;
             friction_sum.energy =
                 solve_planes(cache.mesh_friction.planes, motions.a, motions.b, slip, kPlaneDerivatives);
-            add_planes(cache.mesh_friction.planes, motions.a, motions.b, slip, friction_sum);
+            add_planes(cache.mesh_friction.planes, motions.a, motions.b, slip, friction_sum, memory.multiplier);
             add_friction(true, friction_sum);
         }
     }
-    if (length() != 1.0) {
-        Vector12d unit = Vector12d::Ones();
-        unit.segment<3>(0) /= length();
-        unit.segment<3>(6) /= length();
-        result.gradient = result.gradient.cwiseProduct(unit).eval();
-        block.hessian = unit.asDiagonal() * block.hessian * unit.asDiagonal();
-        block.gap *= length();
-    }
+    Vector12d unit = Vector12d::Ones();
+    unit.segment<3>(0) /= length(index);
+    unit.segment<3>(6) /= length(index);
+    result.gradient = result.gradient.cwiseProduct(unit).eval();
+    block.normal_gradient = block.normal_gradient.cwiseProduct(unit).eval();
+    block.hessian = unit.asDiagonal() * block.hessian * unit.asDiagonal();
+    block.normal_hessian = unit.asDiagonal() * block.normal_hessian * unit.asDiagonal();
+    block.gap *= length(index);
+    result.gradient += block.normal_gradient;
+    block.hessian += block.normal_hessian;
     result.friction = weight * coefficient * friction;
     result.energy = weight * energy + result.friction;
 }
 
-void LongRange::mesh_vjp(const Motions& motions, const Vector6d& twist_a, const Vector6d& twist_b, PairMemory& cache,
-                         double dt, PairScratch& scratch, PairAdjoint& adjoint) const {
+void LongRange::mesh_vjp(const Motions& motions, const Vector6d& twist_a, const Vector6d& twist_b,
+                         const SlipModel& slip, PairMemory& cache, PairScratch& scratch, PairAdjoint& adjoint) const {
     PlaneAdjointSums sums;
-    planes_vjp(cache.mesh_friction.planes, motions.a, motions.b, slip_model(dt, false), twist_a, twist_b,
-               scratch.plane_adjoints, sums);
+    planes_vjp(cache.mesh_friction.planes, motions.a, motions.b, slip, twist_a, twist_b, scratch.plane_adjoints, sums);
     adjoint.phi += sums.phi;
     adjoint.start.add({sums.previous_a, sums.previous_b});
     const PairFrame& frame = cache.mesh_friction.frame;
@@ -195,15 +212,16 @@ void LongRange::mesh_vjp(const Motions& motions, const Vector6d& twist_a, const 
 }
 
 void LongRange::half_space_vjp(const Motions& motions, const Vector6d& twist_mesh, const Vector6d& twist_plane,
-                               const LaggedHalfSpace& lagged, const HalfSpaceWork& work, double dt,
-                               PairScratch& scratch, bool surface_first, PairAdjoint& adjoint) const {
+                               const SlipModel& slip, const LaggedHalfSpace& lagged, const HalfSpaceWork& work,
+                               const PotentialForm& form, PairScratch& scratch, bool surface_first,
+                               PairAdjoint& adjoint) const {
     scratch.points.resize(lagged.points.size());
-    const FrictionAdjoint friction = fixed_friction_vjp(lagged.plane(), motions.a, motions.b, slip_model(dt, true),
-                                                        twist_mesh, twist_plane, scratch.points);
+    const FrictionAdjoint friction =
+        fixed_friction_vjp(lagged.plane(), motions.a, motions.b, slip, twist_mesh, twist_plane, scratch.points);
     adjoint.phi += friction.phi;
     StartAdjoint back{friction.previous_a, friction.previous_b};
     scratch.band_weights.assign(work.bands.size(), 0.0);
-    pull_back_half_space(lagged.frame, work, form_, options_.friction, friction, scratch.points, scratch.band_weights,
+    pull_back_half_space(lagged.frame, work, form, options_.friction, friction, scratch.points, scratch.band_weights,
                          back);
     adjoint.start.add(back, surface_first);
 }
@@ -212,29 +230,28 @@ void LongRange::pair_vjp(int index, std::span<const Twists> directions, Pairwise
     auto& memory = static_cast<Memory&>(step);
     const Memory::Scratch scratch = memory.borrow();
     PairMemory& cache = memory.pairs[at(index)];
-    const PairView pair = view(index, memory.previous, memory.start);
-    const Motions meshes = mesh_motions(pair, cache.mesh_friction, memory);
-    if (pair.meshes() && memory.coefficients[at(index)] == 0.0) {  // else linearize has done it
-        static_cast<void>(solve_planes(cache.mesh_friction.planes, meshes.a, meshes.b, slip_model(memory.dt, false),
-                                       kPlaneDerivatives));
-    }
+    const PairView start = view(index, memory.previous, memory.start), now = view(index, memory.poses, memory.now);
+    const Motions meshes = mesh_motions(start, now, cache.mesh_friction);
+    const SlipModel free = slip_model(index, memory.dt, false), fixed = slip_model(index, memory.dt, true);
+    if (start.meshes() && memory.coefficients[at(index)] == 0.0)  // else linearize has done it
+        static_cast<void>(solve_planes(cache.mesh_friction.planes, meshes.a, meshes.b, free, kPlaneDerivatives));
     const auto& sides = half_space_sides(index);
     for (std::size_t direction = 0; direction < directions.size(); ++direction) {
         PairAdjoint& adjoint = memory.adjoint(index, direction);
-        const Vector6d twist_a = scaled_twist(directions[direction][pair.a], length());
-        const Vector6d twist_b = scaled_twist(directions[direction][pair.b], length());
-        if (pair.meshes()) mesh_vjp(meshes, twist_a, twist_b, cache, memory.dt, *scratch, adjoint);
+        const Vector6d twist_a = scaled_twist(directions[direction][start.a], length(index));
+        const Vector6d twist_b = scaled_twist(directions[direction][start.b], length(index));
+        if (start.meshes()) mesh_vjp(meshes, twist_a, twist_b, free, cache, *scratch, adjoint);
         for (std::size_t k = 0; k < sides.size(); ++k) {
             const bool first = sides[k].surface_first;
             const LaggedHalfSpace& lagged = cache.half_space_friction[k];
-            half_space_vjp(half_space_motions(view(sides[k], pair), lagged, memory), first ? twist_a : twist_b,
-                           first ? twist_b : twist_a, lagged, cache.start_half_work[k], memory.dt, *scratch, first,
-                           adjoint);
+            half_space_vjp(half_space_motions(sides[k], start, now, lagged), first ? twist_a : twist_b,
+                           first ? twist_b : twist_a, fixed, lagged, cache.start_half_work[k], *start.form, *scratch,
+                           first, adjoint);
         }
         const double weight = memory.weights[at(index)];
         adjoint.phi *= weight;
         for (Vector6d* wrench : {&adjoint.start.a, &adjoint.start.b}) {
-            wrench->head<3>() /= length();
+            wrench->head<3>() /= length(index);
             *wrench *= weight;
         }
     }

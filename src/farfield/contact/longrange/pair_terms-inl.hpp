@@ -17,7 +17,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace farfield::contact::longrange::HWY_NAMESPACE {
 
-/// Four pairs of points a, b seen from o, and their distance.
+/// Four pairs of points a, b seen from o, and their distance; tight radii in metres.
 struct FourPairs {
     Quad ax, ay, az, tight_a, bx, by, bz, tight_b, dx, dy, dz, r;
 };
@@ -37,10 +37,11 @@ HWY_INLINE void load_nodes(const TraversalInput& in, const uint64_t (&nodes)[4],
     }
     transpose(a[0], a[1], a[2], a[3]);
     transpose(b[0], b[1], b[2], b[3]);
-    f.ax = a[0] + Quad::set(in.a.origin[0]), f.ay = a[1] + Quad::set(in.a.origin[1]);
-    f.az = a[2] + Quad::set(in.a.origin[2]), f.tight_a = a[3];
-    f.bx = b[0] + Quad::set(in.b.origin[0]), f.by = b[1] + Quad::set(in.b.origin[1]);
-    f.bz = b[2] + Quad::set(in.b.origin[2]), f.tight_b = b[3];
+    const Quad scale = Quad::set(in.form.scale);
+    f.ax = fma(scale, a[0], Quad::set(in.a.origin[0])), f.ay = fma(scale, a[1], Quad::set(in.a.origin[1]));
+    f.az = fma(scale, a[2], Quad::set(in.a.origin[2])), f.tight_a = a[3];
+    f.bx = fma(scale, b[0], Quad::set(in.b.origin[0])), f.by = fma(scale, b[1], Quad::set(in.b.origin[1]));
+    f.bz = fma(scale, b[2], Quad::set(in.b.origin[2])), f.tight_b = b[3];
     f.dx = f.ax - f.bx, f.dy = f.ay - f.by, f.dz = f.az - f.bz;
     f.r = sqrt(fma(f.dz, f.dz, fma(f.dy, f.dy, f.dx * f.dx)));
 }
@@ -54,17 +55,18 @@ HWY_INLINE void evaluate(const TraversalInput& in, const uint64_t (&nodes)[4], c
     const Quad one = Quad::set(1.0), twelve = Quad::set(12.0);
     c.inverse = one / f.r;
     Quad q2 = c.inverse, share = one;
-    if (HWY_UNLIKELY(in.area_weights)) {
+    if (HWY_LIKELY(in.form.parallel_areas)) {
         const size_t i[4] = {low(nodes[0]), low(nodes[1]), low(nodes[2]), low(nodes[3])};
         const size_t j[4] = {high(nodes[0]), high(nodes[1]), high(nodes[2]), high(nodes[3])};
-        q2 = one / (f.r + (load_each(in.a.spread, i) + load_each(in.b.spread, j)));
-        share = load_each(in.a.share, i) * load_each(in.b.share, j);
+        q2 = one / fma(Quad::set(in.form.scale), load_each(in.a.spread, i) + load_each(in.b.spread, j), f.r);
+        const Quad area_a = load_each(in.a.area, i), area_b = load_each(in.b.area, j);
+        share = area_a * area_b / (area_a + area_b) * Quad::set(in.form.inverse_area);
     }
     const Quad q = sqrt(q2), q3 = q2 * q;
-    c.value = fma(twelve * q, Quad::set(2.0) + q, Quad::set(in.far_value));
+    c.value = fma(twelve * q, Quad::set(2.0) + q, Quad::set(in.form.far_value));
     c.first = Quad::set(0.0) - twelve * ((one + q) * q3);
     c.second = (q3 * q2) * fma(Quad::set(24.0), q, Quad::set(18.0));
-    if (HWY_UNLIKELY(in.area_weights))
+    if (HWY_LIKELY(in.form.parallel_areas))
         c.value = share * c.value, c.first = share * c.first, c.second = share * c.second;
 }
 
@@ -175,7 +177,7 @@ double sum_far(const TraversalInput& input, size_t count, PairWork& work, double
             FourCentred c;
             load_nodes(in, nodes, f);
             evaluate(in, nodes, f, c);
-            gap = min(gap, f.r - (f.tight_a + f.tight_b));
+            gap = min(gap, f.r - Quad::set(in.form.scale) * (f.tight_a + f.tight_b));
             const Quad beta = c.first * c.inverse;
             FarTerms& out = block[k];
             f.ax.store(out.ax), f.ay.store(out.ay), f.az.store(out.az);

@@ -69,16 +69,18 @@ void test_level(const TraversalInput& input, size_t count, PairWork& work, Level
     int num_found = 0;
     const Quad x = Quad::set(in.a.origin[0] - in.b.origin[0]), y = Quad::set(in.a.origin[1] - in.b.origin[1]),
                z = Quad::set(in.a.origin[2] - in.b.origin[2]);
-    const Quad stretch = Quad::set((1.0 + in.margin) * (1.0 + in.margin));
+    const Quad stretch = Quad::set((1.0 + in.margin) * (1.0 + in.margin)), scale = Quad::set(in.form.scale);
     for (size_t k = 0; k < count; ++k) {
         const size_t i = low(nodes[k]), j = high(nodes[k]), ahead = k + kAhead < count ? k + kAhead : k;
         hwy::Prefetch(&in.a.spheres[low(nodes[ahead])]), hwy::Prefetch(&in.a.children[low(nodes[ahead])]);
         hwy::Prefetch(&in.b.spheres[high(nodes[ahead])]), hwy::Prefetch(&in.b.children[high(nodes[ahead])]);
         const ChildSpheres &a = in.a.spheres[i], &b = in.b.spheres[j];
         const ChildNodes &children_a = in.a.children[i], &children_b = in.b.children[j];
-        const Quad dx = (spread_outer(a.x) - spread_inner(b.x)) + x, dy = (spread_outer(a.y) - spread_inner(b.y)) + y,
-                   dz = (spread_outer(a.z) - spread_inner(b.z)) + z;
-        const Quad squared = fma(dz, dz, fma(dy, dy, dx * dx)), d1 = spread_outer(a.radius) + spread_inner(b.radius);
+        const Quad dx = fma(scale, spread_outer(a.x) - spread_inner(b.x), x),
+                   dy = fma(scale, spread_outer(a.y) - spread_inner(b.y), y),
+                   dz = fma(scale, spread_outer(a.z) - spread_inner(b.z), z);
+        const Quad squared = fma(dz, dz, fma(dy, dy, dx * dx)),
+                   d1 = scale * (spread_outer(a.radius) + spread_inner(b.radius));
         const Quad d1_squared = d1 * d1;
         const unsigned valid = children_a.valid_a & children_b.valid_b;
         const unsigned near = less_bits(squared, stretch * d1_squared) & valid;
@@ -193,12 +195,12 @@ void unpack(const double* totals, Matrix6d& hessian) {
 }
 
 TreeSide make_side(const Shape& shape, const RotatedShape& rotated, const Eigen::Vector3d& origin) {
-    return {rotated.spheres.data(),  shape.children.data(),    rotated.nodes.data(),
-            shape.tree.share.data(), shape.tree.spread.data(), {origin.x(), origin.y(), origin.z()}};
+    return {rotated.spheres.data(), shape.children.data(),    rotated.nodes.data(),
+            shape.area.data(),      shape.tree.spread.data(), {origin.x(), origin.y(), origin.z()}};
 }
 
 /// Turns what was found at a level into leaves and the node pairs of the next level. Returns how many of the latter there are.
-std::size_t part_leaves(const Shape& a, const Shape& b, bool area_weights, int level, std::size_t found,
+std::size_t part_leaves(const Shape& a, const Shape& b, const PotentialForm& form, int level, std::size_t found,
                         PairWork& work) {
     if (level < std::max(a.first_leaf_level, b.first_leaf_level)) {
         std::swap(work.level, work.found);
@@ -214,7 +216,7 @@ std::size_t part_leaves(const Shape& a, const Shape& b, bool area_weights, int l
         const bool leaf = (item_a | item_b) >= 0;
         const auto triangle_a = static_cast<std::size_t>(leaf ? item_a : 0);
         const auto triangle_b = static_cast<std::size_t>(leaf ? item_b : 0);
-        const double weight = work.found.weight[k], share = area_weights ? a.tree.share[i] * b.tree.share[j] : 1.0;
+        const double weight = work.found.weight[k], share = form.share(a.area[i], b.area[j]);
         const int parent = work.found.parent[k];
         work.level.nodes[next] = nodes;
         work.level.weight[next] = weight;
@@ -229,7 +231,8 @@ std::size_t part_leaves(const Shape& a, const Shape& b, bool area_weights, int l
 }
 
 /// All pairs of leaves, depth first.
-void add_all_leaves(const Shape& a, const Shape& b, bool area_weights, std::size_t i, std::size_t j, PairWork& work) {
+void add_all_leaves(const Shape& a, const Shape& b, const PotentialForm& form, std::size_t i, std::size_t j,
+                    PairWork& work) {
     const ChildNodes &children_a = a.children[i], &children_b = b.children[j];
     const unsigned valid = children_a.valid_a & children_b.valid_b;
     for (unsigned lane = 0; lane < 4; ++lane) {
@@ -237,10 +240,10 @@ void add_all_leaves(const Shape& a, const Shape& b, bool area_weights, std::size
         const std::size_t p = children_a.as_a[lane >> 1], q = children_b.as_a[lane & 1u];
         const int item_a = a.tree.item[p], item_b = b.tree.item[q];
         if (item_a < 0 || item_b < 0) {
-            add_all_leaves(a, b, area_weights, p, q, work);
+            add_all_leaves(a, b, form, p, q, work);
             continue;
         }
-        const double share = area_weights ? a.tree.share[p] * b.tree.share[q] : 1.0;
+        const double share = form.share(a.area[p], b.area[q]);
         work.leaves.push_back({item_a, item_b, -1, 1.0, share,
                                pair_key(0, a.path_bits[static_cast<std::size_t>(item_a)],
                                         b.path_bits[static_cast<std::size_t>(item_b)])});
@@ -253,9 +256,9 @@ void traverse(const Shape& a, const RotatedShape& rotated_a, const Shape& b, con
               const PairFrame& frame, const PotentialForm& form, Wanted wanted, PairWork& work) {
     work.clear();
     const auto root_a = static_cast<std::size_t>(a.tree.size()), root_b = static_cast<std::size_t>(b.tree.size());
-    if (!form.hierarchy) return add_all_leaves(a, b, form.area_weights, root_a, root_b, work);
+    if (!form.hierarchy) return add_all_leaves(a, b, form, root_a, root_b, work);
     const TraversalInput in{make_side(a, rotated_a, frame.origin_a), make_side(b, rotated_b, frame.origin_b),
-                            std::max(a.blend, b.blend), form.far_value, form.area_weights};
+                            std::max(a.blend, b.blend), form};
     LevelCounts counts{};
     std::size_t count = 1;
     work.level.grow(1);
@@ -283,7 +286,7 @@ void traverse(const Shape& a, const RotatedShape& rotated_a, const Shape& b, con
                 HWY_DYNAMIC_DISPATCH(enter_band_derivatives)(in, counts.bands, first, work);
             }
         }
-        count = part_leaves(a, b, form.area_weights, level, counts.found, work);
+        count = part_leaves(a, b, form, level, counts.found, work);
     }
     work.num_far = counts.far;
     if (counts.far == 0) return;

@@ -29,8 +29,8 @@ void add_leaves(const PotentialForm& form, PairWork& work, RelativeSum& sum) {
 }  // namespace
 
 PairFrame make_frame(const RotatedShape& a, const RotatedShape& b, const Vector3d& position_a,
-                     const Vector3d& position_b) {
-    const Vector3d &root_a = a.center, &root_b = b.center;
+                     const Vector3d& position_b, double scale) {
+    const Vector3d root_a = scale * a.center, root_b = scale * b.center;
     const Vector3d between = (position_a - position_b) + (root_a - root_b);
     return {a.rotation, 0.5 * between - root_a, -0.5 * between - root_b};
 }
@@ -96,9 +96,10 @@ void PairWork::clear() {
 }
 
 bool solve_leaves(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
-                  const PairFrame& frame, double tolerance, PlaneTable& table, PairWork& work) {
+                  const PairFrame& frame, const PotentialForm& form, double tolerance, PlaneTable& table,
+                  PairWork& work) {
     work.batch.clear();
-    if (!work.leaves.empty()) gather_leaves(a, rotated_a, b, rotated_b, frame, table, work);
+    if (!work.leaves.empty()) gather_leaves(a, rotated_a, b, rotated_b, frame, form.scale, table, work);
     solve_pairs(work.batch, tolerance);
     for (std::size_t k = 0; k < work.leaves.size(); ++k) {
         if (!std::isfinite(work.batch.value(k))) return false;

@@ -6,6 +6,10 @@
 ///             P_IJ = (1 - phi) S_IJ + phi C_IJ  d1 < r < d2        a band node
 ///             P_IJ = C_IJ                       r >= d2            a far term, children never visited
 ///             S_IJ = sum over child pairs, or the exact potential of two triangles
+/// Shares:     a leaf and C_IJ count h(A_I, A_J)/A_ref with h(x, y) = xy/(x + y) the parallel area, A_ref that of the smaller body.
+///             Over facing surfaces they sum to the contact area, whatever the cut; a huge triangle under a small one weighs what the
+///             small one does. h is concave with h(0, y) = 0, so children weigh at least as much as their node; with C at
+///             r + rho_I + rho_J (rho: SphereTree::spread) this keeps S >= C. As printed all shares are 1 and rho = 0.
 /// Weight of a term: product of (1 - phi) over the band nodes above it. Three passes: `traverse` goes down level by level, sums far
 /// terms and emits band nodes and leaves; `solve_leaves` minimises over the planes; `sum_*` goes bottom-up. The order is fixed and
 /// all lane arithmetic independent of neighbours: same bits always on one SIMD target.
@@ -19,15 +23,31 @@
 
 namespace farfield::contact::longrange {
 
-/// Where two bodies are, seen from a point o half-way between their meshes; lengths divided by the length scale.
+/// The potential of one pair of bodies.
+struct PotentialForm {
+    double far_value = 0.0;      ///< 12: as printed; 0: zero offset
+    bool hierarchy = true;       ///< false: all pairs of triangles, no blending
+    double scale = 1.0;          ///< 1 / l0 [1/m]
+    bool parallel_areas = true;  ///< false: every leaf weighs 1
+    double inverse_area = 1.0;   ///< 1 / A_ref [1/m^2]
+
+    /// Of two nodes or leaves that own areas x and y: h(x, y)/A_ref, h = xy/(x + y).
+    [[nodiscard]] double share(double x, double y) const {
+        return parallel_areas ? x * y / (x + y) * inverse_area : 1.0;
+    }
+    /// Of a node or vertex above a half-space, whose area is infinite.
+    [[nodiscard]] double share(double x) const { return parallel_areas ? x * inverse_area : 1.0; }
+};
+
+/// Where two bodies are, seen from a point o half-way between their meshes; lengths divided by l0.
 struct PairFrame {
     Eigen::Matrix3d rotation_a = Eigen::Matrix3d::Identity();
     Eigen::Vector3d origin_a = Eigen::Vector3d::Zero(),
                     origin_b = Eigen::Vector3d::Zero();  ///< body origins relative to o
 };
-/// Only differences of positions are formed, so distance from the world's origin costs no accuracy.
+/// Positions divided by l0 = 1 / scale. Only their differences are formed, so distance from the world's origin costs no accuracy.
 [[nodiscard]] PairFrame make_frame(const RotatedShape& a, const RotatedShape& b, const Eigen::Vector3d& position_a,
-                                   const Eigen::Vector3d& position_b);
+                                   const Eigen::Vector3d& position_b, double scale);
 
 /// A node pair inside its band, as read from BandTable.
 struct BandNode {
@@ -116,7 +136,7 @@ struct PairWork {
     std::size_t num_far = 0;
     PairBatch batch;              ///< the same leaves in lanes: vertices relative to o, planes, values
     std::vector<double> weights;  ///< weight * share of each leaf
-    double gap = 0.0;             ///< certified lower bound of the distance, in units of the length scale
+    double gap = 0.0;             ///< certified lower bound of the distance, in units of l0
 
     // Scratch of the recursion
     NodePairs level, found, far;
@@ -133,12 +153,6 @@ struct PlaneTable {
     std::vector<Row4> planes;
 };
 
-struct PotentialForm {
-    double far_value = 0.0;  ///< 12: as printed; 0: zero offset
-    bool area_weights = false;
-    bool hierarchy = true;  ///< false: all pairs of triangles, no blending
-};
-
 /// What the traversal prepares. Values: band nodes are summed at once and not kept, and no gap is found.
 enum class Wanted { Values, Derivatives };
 
@@ -147,8 +161,8 @@ void traverse(const Shape& a, const RotatedShape& rotated_a, const Shape& b, con
 
 /// False when two triangles touch; then `table` is left alone.
 [[nodiscard]] bool solve_leaves(const Shape& a, const RotatedShape& rotated_a, const Shape& b,
-                                const RotatedShape& rotated_b, const PairFrame& frame, double tolerance,
-                                PlaneTable& table, PairWork& work);
+                                const RotatedShape& rotated_b, const PairFrame& frame, const PotentialForm& form,
+                                double tolerance, PlaneTable& table, PairWork& work);
 
 /// After traverse(Values) and solve_leaves.
 [[nodiscard]] double sum_values(const PotentialForm& form, const PairWork& work);

@@ -48,7 +48,35 @@ int nearest_leaf(const SphereTree& tree, int node) {
     return 1 + std::min(nearest_leaf(tree, node + 1), nearest_leaf(tree, tree.right[static_cast<std::size_t>(node)]));
 }
 
+/// Of every node, from those of the items.
+std::vector<double> sum_up(const SphereTree& tree, const std::vector<double>& items) {
+    std::vector<double> sums(static_cast<std::size_t>(tree.size()));
+    for (int node = tree.size() - 1; node >= 0; --node) {
+        const auto k = static_cast<std::size_t>(node);
+        sums[k] = tree.is_leaf(node) ? items[static_cast<std::size_t>(tree.item[k])]
+                                     : sums[k + 1] + sums[static_cast<std::size_t>(tree.right[k])];
+    }
+    return sums;
+}
+
+/// A third of each triangle around a vertex.
+std::vector<double> share_out(const TriangleMesh& mesh, const std::vector<double>& triangles) {
+    std::vector<double> vertices(static_cast<std::size_t>(mesh.vertices.rows()), 0.0);
+    for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
+        for (int k = 0; k < 3; ++k)
+            vertices[static_cast<std::size_t>(mesh.triangles(t, k))] += triangles[static_cast<std::size_t>(t)] / 3.0;
+    }
+    return vertices;
+}
+
 }  // namespace
+
+std::vector<double> effective_areas(const TriangleMesh& mesh) {
+    const double whole = surface_area(mesh);
+    std::vector<double> areas = triangle_areas(mesh);
+    for (double& area : areas) area /= 1.0 + 12.0 * (area / whole);
+    return areas;
+}
 
 double automatic_blend(const TriangleMesh& mesh) {
     if (mesh.triangles.rows() < 20) return 1.0;
@@ -56,16 +84,17 @@ double automatic_blend(const TriangleMesh& mesh) {
     return spread[0] < 0.6 * spread[2] ? 1.0 : 0.5;
 }
 
-Shape make_shape(const TriangleMesh& mesh_in_metres, double blend, double length_scale) {
+Shape make_shape(const TriangleMesh& mesh, double blend) {
     Shape shape;
-    if (mesh_in_metres.triangles.rows() == 0) return shape;
-    TriangleMesh mesh = mesh_in_metres;
-    mesh.vertices /= length_scale;
+    if (mesh.triangles.rows() == 0) return shape;
     shape.blend = blend > 0.0 ? blend : automatic_blend(mesh);
     for (Eigen::Index v = 0; v < mesh.vertices.rows(); ++v) shape.vertices.emplace_back(mesh.vertices.row(v));
     for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) shape.triangles.emplace_back(mesh.triangles.row(t));
     shape.tree = build_triangle_tree(mesh);
     shape.vertex_tree = build_vertex_tree(mesh);
+    const std::vector<double> areas = effective_areas(mesh);
+    shape.area = sum_up(shape.tree, areas);
+    shape.vertex_area = sum_up(shape.vertex_tree, share_out(mesh, areas));
     shape.children = collect_children(shape.tree);
     shape.first_leaf_level = nearest_leaf(shape.tree, 0);
     shape.nodes = rows(shape.tree.center, &shape.tree.tight);

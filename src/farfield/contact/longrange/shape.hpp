@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// @file  What the long-range model keeps of a body: its trees in units of the length scale, and the same rotated for one evaluation.
+/// @file  What the long-range model keeps of a body: its trees, and the same rotated for one evaluation.
 #include <Eigen/Dense>
 #include <cstdint>
 #include <vector>
@@ -10,8 +10,6 @@
 #include "farfield/model/collision_geometry.hpp"
 
 namespace farfield::contact::longrange {
-
-struct LongRangeOptions;
 
 /// Four doubles, read at once: a point and one more number.
 struct alignas(32) Row4 {
@@ -33,13 +31,14 @@ struct alignas(64) ChildSpheres {
     double x[2], y[2], z[2], radius[2];  ///< centres rotated to world axes
 };
 
-/// Lengths are divided by the length scale.
+/// Metres.
 struct Shape {
     std::vector<Eigen::Vector3d> vertices;
     std::vector<Eigen::Vector3i> triangles;
-    SphereTree tree;                       ///< over triangles; empty without a mesh
-    SphereTree vertex_tree;                ///< for half-spaces
-    std::vector<std::uint64_t> path_bits;  ///< per triangle: its path with a zero after every bit
+    SphereTree tree;                        ///< over triangles; empty without a mesh
+    SphereTree vertex_tree;                 ///< for half-spaces
+    std::vector<double> area, vertex_area;  ///< per node of `tree` and of `vertex_tree`, see effective_areas
+    std::vector<std::uint64_t> path_bits;   ///< per triangle: its path with a zero after every bit
     std::vector<ChildNodes>
         children;              ///< per node of `tree`, and last a node above the root with the root as only child
     int first_leaf_level = 0;  ///< depth of the leaf nearest to the root
@@ -49,7 +48,11 @@ struct Shape {
     [[nodiscard]] bool has_mesh() const { return !triangles.empty(); }
 };
 
-[[nodiscard]] Shape make_shape(const TriangleMesh& mesh_in_metres, double blend, double length_scale);
+/// Per triangle, a/(1 + 12 a/A) [m^2], A the whole surface: where a large face touches, so do the edges of its neighbours, and they count
+/// too. Of the 12 triangles of a box 10 reach the face it stands on, of a fine mesh hardly more than the face itself.
+[[nodiscard]] std::vector<double> effective_areas(const TriangleMesh& mesh);
+
+[[nodiscard]] Shape make_shape(const TriangleMesh& mesh, double blend);
 
 /// 0.5 for round bodies, 1 for boxes and elongated ones: fewer than 20 triangles, or principal spreads below 0.6 of the largest.
 [[nodiscard]] double automatic_blend(const TriangleMesh& mesh);

@@ -3,7 +3,7 @@
 /// @file  What the lanes of the pair recursion read and return, as plain data.
 #include <cstddef>
 
-#include "farfield/contact/longrange/shape.hpp"
+#include "farfield/contact/longrange/pair_work.hpp"
 
 namespace farfield::contact::longrange {
 
@@ -12,16 +12,15 @@ struct TreeSide {
     const ChildSpheres* spheres;
     const ChildNodes* children;
     const Row4* nodes;  ///< rotated centres, tight radii
-    const double *share, *spread;
-    double origin[3];
+    const double *area, *spread;
+    double origin[3];  ///< times 1 / l0
 };
 
 /// Everything the recursion reads.
 struct TraversalInput {
     TreeSide a, b;
     double margin;  ///< eps
-    double far_value;
-    bool area_weights;
+    PotentialForm form;
 };
 
 /// Sums over far terms or bands: beta, beta a (3), beta sym(a b^T) (xx yy zz yz xz xy), rank terms (lower, by columns).

@@ -16,12 +16,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
-void scale_poses(const Poses& poses, double length, Poses& scaled) {
-    scaled.resize(poses.size());
-    for (std::size_t body = 0; body < poses.size(); ++body)
-        scaled[body] = {poses[body].rotation, poses[body].position / length};
-}
-
 }  // namespace
 
 void PairAdjoint::clear() {
@@ -45,11 +39,12 @@ PairwisePotential::PairwisePotential(Build build)
             fail(model_name_, ": pair (", pair.a, ", ", pair.b, "), expected 0 <= a < b < ", count);
         if (!pair.friction) uses_friction_[at(pair.a)] = uses_friction_[at(pair.b)] = true;
     }
-    if (build.defaults) {
-        default_friction_ = build.defaults->friction;
-        default_vertices_ = build.defaults->hull_vertices;
+    units_ = build.model ? pair_units(*build.model, pairs_) : pair_units(build.geometry, pairs_);
+    if (build.model) {
+        default_friction_ = build.model->default_parameters().friction;
+        default_vertices_ = build.model->default_parameters().hull_vertices;
     }
-    set_length(1.0);
+    set_lengths(std::vector<double>(pairs_.size(), 1.0));
 }
 
 void PairwisePotential::set_weights(double stiffness, const std::optional<double>& given,
@@ -63,8 +58,13 @@ void PairwisePotential::set_weights(double stiffness, const std::optional<double
     for (double& weight : weights_) weight = stiffness * (given ? *given : weight);
 }
 
-void PairwisePotential::set_length(double length) {
-    length_ = length;
+void PairwisePotential::set_slip_speeds(const std::optional<double>& given) {
+    slip_speeds_.clear();
+    for (const PairUnits& own : units_) slip_speeds_.push_back(given ? *given : automatic_slip_speed(own));
+}
+
+void PairwisePotential::set_lengths(std::vector<double> lengths) {
+    lengths_ = std::move(lengths);
     sides_.assign(pairs_.size(), {});
     for (std::size_t k = 0; k < pairs_.size(); ++k) {
         for (const bool first : {true, false}) {
@@ -72,7 +72,7 @@ void PairwisePotential::set_length(double length) {
                               other = at(first ? pairs_[k].b : pairs_[k].a);
             if (!has_surface_[surface]) continue;
             for (const HalfSpace& half : half_spaces_[other])
-                sides_[k].push_back({first, {half.normal, half.offset / length}});
+                sides_[k].push_back({first, {half.normal, half.offset / lengths_[k]}});
         }
     }
 }
@@ -153,6 +153,7 @@ void PairwiseMemory::begin(const Poses& start, double step_length, const Paramet
     stiffness_ = parameters.contact_stiffness;
     friction_ = parameters.friction;
     linearized_ = false;
+    multiplier = Multiplier::Exact;
     for (std::size_t k = 0; k < weights.size(); ++k) {
         const ContactPair& pair = model_.pairs_[k];
         weights[k] = stiffness_ * model_.weights_[k];
@@ -162,7 +163,7 @@ void PairwiseMemory::begin(const Poses& start, double step_length, const Paramet
     }
     model_.take_vertices(parameters, *this);
     if (mode == StepMode::Frictionless) return;
-    scale_poses(start, model_.length_, previous);
+    previous = start;
     model_.move_to_start(start, *this);
     for_each_active([&](int, int pair) {
         // Without friction there is nothing to lag; only the way back, which tells what friction would do, asks for it.
@@ -173,7 +174,7 @@ void PairwiseMemory::begin(const Poses& start, double step_length, const Paramet
 void PairwiseMemory::move_to(const Poses& now) {
     model_.check(now);
     linearized_ = false;
-    scale_poses(now, model_.length_, poses);
+    poses = now;
     model_.move_to_now(now, *this);
 }
 
@@ -199,10 +200,13 @@ void PairwiseMemory::linearize(const Poses& now, ContactLinearization& out) {
         block.a = model_.pair(pair).a;
         block.b = model_.pair(pair).b;
         block.hessian.setZero();
+        block.normal_hessian.setZero();
+        block.normal_gradient.setZero();
         block.gap = kInfinity;
         results_[at(pair)] = {};
         model_.pair_linearize(pair, *this, results_[at(pair)], block);
     });
+    if (multiplier == Multiplier::Extrapolated) multiplier = Multiplier::Kept;
     out.energy = out.friction_energy = 0.0;
     out.wrench.assign(model_.num_bodies(), Vector6d::Zero());
     model_.find_far_gaps(*this);
@@ -227,6 +231,10 @@ void PairwiseMemory::linearize(const Poses& now, ContactLinearization& out) {
     }
     out.blocks.resize(kept);
     linearized_ = true;
+}
+
+void PairwiseMemory::accept() {
+    if (mode == StepMode::Forward) multiplier = Multiplier::Extrapolated;
 }
 
 void PairwiseMemory::vjp(std::span<const Twists> directions, std::span<ContactGradient> out) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "farfield/contact/contact_potential.hpp"
+#include "farfield/contact/pairwise/pair_units.hpp"
 #include "farfield/contact/pairwise/pair_vectors.hpp"
 #include "farfield/model/model.hpp"
 
@@ -47,6 +48,7 @@ class PairwiseMemory : public ContactMemory, public ContactStep {
     PairwiseMemory(const PairwisePotential& model, ThreadPool* pool);
     [[nodiscard]] double energy(const Poses& poses) final;
     void linearize(const Poses& poses, ContactLinearization& out) final;
+    void accept() final;
     void vjp(std::span<const Twists> directions, std::span<ContactGradient> out) final;
 
     [[nodiscard]] PairAdjoint& adjoint(int pair, std::size_t direction) {
@@ -57,7 +59,8 @@ class PairwiseMemory : public ContactMemory, public ContactStep {
     StepMode mode = StepMode::Frictionless;
     double dt = 0.0;
     std::vector<double> weights, coefficients;  ///< per pair; coefficients are 0 in a frictionless step
-    Poses previous, poses;                      ///< at the start and now; lengths divided by the model's length
+    Poses previous, poses;                      ///< at the start and now [m]
+    Multiplier multiplier = Multiplier::Exact;  ///< of friction, in pair_linearize
     // For the model to fill
     std::vector<int> active;   ///< pairs to evaluate, ascending
     std::vector<double> gaps;  ///< per pair: lower bound of the distance of pairs that are not active [m]
@@ -85,7 +88,7 @@ class PairwiseMemory : public ContactMemory, public ContactStep {
 /// A half-space of one body of a pair that faces the surface of the other.
 struct HalfSpaceSide {
     bool surface_first = true;  ///< the surface is that of the pair's first body
-    HalfSpace half_space;       ///< lengths divided by the model's length
+    HalfSpace half_space;       ///< lengths divided by the pair's length
 };
 
 class PairwisePotential : public ContactPotential {
@@ -102,21 +105,29 @@ class PairwisePotential : public ContactPotential {
         std::string name;
         const CollisionGeometry& geometry;
         std::vector<ContactPair> pairs;
-        const Parameters* defaults = nullptr;  ///< of the model; null: only the geometry is known
-        bool reads_vertices = false;           ///< honours Parameters::hull_vertices
+        const Model* model = nullptr;  ///< null: only the geometry is known
+        bool reads_vertices = false;   ///< honours Parameters::hull_vertices
     };
     explicit PairwisePotential(Build build);
     // For the constructor of a model, once each.
     /// `automatic` per pair, or the same `given` weight for all [J].
     void set_weights(double stiffness, const std::optional<double>& given, std::vector<double> automatic);
-    /// The unit of length [m] in which poses and half-spaces are handed to the model.
-    void set_length(double length);
+    /// Per pair, the length [m] by which a model divides what it sees of it. Without this call: 1.
+    void set_lengths(std::vector<double> lengths);
+    /// The same `given` speed for all [m/s], or automatic_slip_speed.
+    void set_slip_speeds(const std::optional<double>& given);
 
     [[nodiscard]] const std::string& name(int body) const { return names_[static_cast<std::size_t>(body)]; }
     [[nodiscard]] const ContactPair& pair(int index) const { return pairs_[static_cast<std::size_t>(index)]; }
     [[nodiscard]] int num_pairs() const { return static_cast<int>(pairs_.size()); }
     [[nodiscard]] std::size_t num_bodies() const { return names_.size(); }
-    [[nodiscard]] double length() const { return length_; }
+    [[nodiscard]] const PairUnits& units(int index) const { return units_[static_cast<std::size_t>(index)]; }
+    [[nodiscard]] double length(int index) const { return lengths_[static_cast<std::size_t>(index)]; }
+    [[nodiscard]] double slip_speed(int index) const { return slip_speeds_[static_cast<std::size_t>(index)]; }
+    /// A pose with its position divided by the pair's length.
+    [[nodiscard]] Pose scaled(const Pose& pose, int index) const {
+        return {pose.rotation, pose.position / length(index)};
+    }
     [[nodiscard]] const std::vector<HalfSpaceSide>& half_space_sides(int index) const {
         return sides_[static_cast<std::size_t>(index)];
     }
@@ -128,7 +139,7 @@ class PairwisePotential : public ContactPotential {
     // What a model supplies. Calls for different pairs may come at the same time.
     [[nodiscard]] virtual std::unique_ptr<PairwiseMemory> new_memory(ThreadPool* pool) const = 0;
     virtual void take_vertices(const Parameters& /*parameters*/, PairwiseMemory& /*memory*/) const {}
-    /// Brings the model to `poses` [m], where memory.previous or memory.poses is, and lists memory.active. At the start it also drops
+    /// Brings the model to `poses`, which memory.previous or memory.poses hold too, and lists memory.active. At the start it also drops
     /// what was lagged before.
     virtual void move_to_start(const Poses& poses, PairwiseMemory& memory) const = 0;
     virtual void move_to_now(const Poses& poses, PairwiseMemory& memory) const = 0;
@@ -150,9 +161,9 @@ class PairwisePotential : public ContactPotential {
     std::vector<bool> has_surface_;
     std::vector<std::vector<HalfSpace>> half_spaces_;
     std::vector<ContactPair> pairs_;
-    std::vector<double> weights_;
+    std::vector<PairUnits> units_;
+    std::vector<double> weights_, lengths_, slip_speeds_;
     std::vector<bool> uses_friction_;  ///< per body: its friction is asked for
-    double length_ = 1.0;
     std::vector<std::vector<HalfSpaceSide>> sides_;
     bool reads_vertices_ = false;
     std::optional<Eigen::VectorXd> default_friction_;

@@ -18,10 +18,14 @@ using Eigen::Vector3d;
 /// psi and its derivatives at one slip.
 struct Slip {
     Vector2d w;
-    double psi;
+    double smoothing, psi;
 
-    Slip(const Vector2d& slip, double smoothing) : w(slip), psi(std::sqrt(slip.squaredNorm() + smoothing)) {}
-    [[nodiscard]] Matrix2d curvature() const { return (Matrix2d::Identity() - w * w.transpose() / (psi * psi)) / psi; }
+    Slip(const Vector2d& slip, double eps) : w(slip), smoothing(eps), psi(std::sqrt(slip.squaredNorm() + eps)) {}
+    /// (eps 1 + p p^T) / psi^3, p = (-w_y, w_x): no cancellation, however fast the slip
+    [[nodiscard]] Matrix2d curvature() const {
+        const Vector2d across(-w.y(), w.x());
+        return (smoothing * Matrix2d::Identity() + across * across.transpose()) / (psi * psi * psi);
+    }
 };
 
 Vector3d relative_displacement(const Vector3d& y, const BodyMotion& a, const BodyMotion& b) {
@@ -57,16 +61,17 @@ double fixed_friction_energy(const PlaneContact& contact, const BodyMotion& a, c
 }
 
 void add_fixed_friction(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
-                        FrictionSum& sum) {
+                        FrictionSum& sum, const SlipDuals& duals) {
     const auto basis = tangents(contact.normal);
-    for (const FrictionPoint& point : contact.points) {
+    for (std::size_t m = 0; m < contact.points.size(); ++m) {
+        const FrictionPoint& point = contact.points[m];
         const Slip slip(basis.transpose() * relative_displacement(point.position, a, b) / model.dt, model.smoothing);
         const Vector3d arm_a = a.arm(point.position), arm_b = b.arm(point.position);
         const Vector3d force = point.load / slip.psi * (basis * slip.w);
         sum.energy += point.load * model.dt * slip.psi;
         Eigen::Matrix<double, 12, 2> lever;
         lever << basis, hat(arm_a) * basis, -basis, -hat(arm_b) * basis;
-        const Matrix2d curvature = point.load / model.dt * slip.curvature();
+        const Matrix2d curvature = point.load / model.dt * (slip.curvature() + duals.correction(m, slip.w, slip.psi));
         const Eigen::Matrix<double, 12, 2> half = lever.lazyProduct(curvature);
         sum.hessian += half.lazyProduct(lever.transpose());
         add_rotation(force, arm_a, 0, sum);

@@ -14,7 +14,7 @@ namespace farfield::contact {
                                            const SlipModel& model);
 
 void add_fixed_friction(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
-                        FrictionSum& sum);
+                        FrictionSum& sum, const SlipDuals& duals = {});
 
 [[nodiscard]] FrictionAdjoint fixed_friction_vjp(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b,
                                                  const SlipModel& model, const Vector6d& twist_a,

@@ -3,7 +3,7 @@
 ///
 /// A common translation of both bodies moves u along and changes nothing, so (v_b) repeats (-v_a) and z = (v_a, w_a, w_b) suffices:
 ///     dt D_zz = sum_m l_m K_m l_m^T - C Q^-1 C^T,   C = sum_m l_m K_m [1, s_m],   Q = sum_m [1, s_m]^T K_m [1, s_m]
-/// with K = a d2psi/dw2 and l_m = (B, arm x B, 0) for points of A, (., 0, arm x B) for points of B, whose v part cancels.
+/// with K = a d2psi/dw2, or what multipliers make of it (slip_dual.hpp), and l_m = (B, arm x B, 0) for points of A, (., 0, arm x B) for points of B, whose v part cancels.
 /// Turning adds the terms of G = sum f arm^T of either body.
 #if defined(FARFIELD_CONTACT_PLANE_FRICTION_PLANE_DERIVATIVES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FARFIELD_CONTACT_PLANE_FRICTION_PLANE_DERIVATIVES_INL_HPP
@@ -29,16 +29,53 @@ struct SideSums {
     Lane3<R> force, g0, g1, g2;  // f and the rows of f arm^T
 };
 
+/// The multiplier at the slip of point m, which is remembered.
+template <class R>
+struct SlipMultiplier {
+    R x, y;
+};
+template <class R>
+HWY_INLINE SlipMultiplier<R> move_dual(PlaneDualChunk& dual, size_t lane, const SlipState<R>& state, size_t m,
+                                       Multiplier multiplier) {
+    double *slip_x = &dual.slip[2 * m][lane], *slip_y = &dual.slip[2 * m + 1][lane], *z_x = &dual.z[2 * m][lane],
+           *z_y = &dual.z[2 * m + 1][lane], *inverse_psi = &dual.inverse_psi[m][lane];
+    const R x = state.wx[m], y = state.wy[m], one = R::set(1.0);
+    SlipMultiplier<R> z{x * state.r[m], y * state.r[m]};
+    if (multiplier != Multiplier::Exact) z = {R::load(z_x), R::load(z_y)};
+    if (multiplier == Multiplier::Extrapolated) {
+        const R old_x = R::load(slip_x), old_y = R::load(slip_y), r = R::load(inverse_psi);
+        const R along = r * fma(old_x, x - old_x, old_y * (y - old_y));
+        z = {r * fnma(z.x, along, x), r * fnma(z.y, along, y)};
+        const R scale = one / max(one, sqrt(fma(z.x, z.x, z.y * z.y)));
+        z = {scale * z.x, scale * z.y};
+    }
+    x.store(slip_x), y.store(slip_y), z.x.store(z_x), z.y.store(z_y), state.r[m].store(inverse_psi);
+    return z;
+}
+
+/// curvature() - a r sym((z - u) u^T)
+template <class R>
+HWY_INLINE SlipCurvature<R> curvature(const PlaneLanes<R>& p, const SlipState<R>& state, size_t m,
+                                      const SlipMultiplier<R>& z) {
+    SlipCurvature<R> k = curvature(p, state, m);
+    const R r = state.r[m], a = p.a[m] * r, ux = state.wx[m] * r, uy = state.wy[m] * r;
+    const R ex = a * (z.x - ux), ey = a * (z.y - uy);
+    k.xx = fnma(ex, ux, k.xx), k.yy = fnma(ey, uy, k.yy);
+    k.xy = fnma(R::set(0.5), fma(ex, uy, ey * ux), k.xy);
+    k.sx = fma(k.xx, p.sx[m], k.xy * p.sy[m]), k.sy = fma(k.xy, p.sx[m], k.yy * p.sy[m]);
+    return k;
+}
+
 template <class R>
 HWY_INLINE void sum_side(const PlaneChunk& chunk, size_t lane, size_t first, const PlainMotion& body,
                          const PlaneLanes<R>& p, const SlipState<R>& state, const Lane3<R>& b0, const Lane3<R>& b1,
-                         Symmetric3<R>& q, SideSums<R>& sums) {
+                         Multiplier multiplier, PlaneDualChunk& dual, Symmetric3<R>& q, SideSums<R>& sums) {
     const R zero = R::set(0.0);
     const Lane3<R> none{zero, zero, zero};
     sums = {zero, zero, zero, zero, zero, none, none, none, {zero, zero, zero, zero, zero, zero},
             none, none, none, none};
     for (size_t m = first; m < first + 3; ++m) {
-        const SlipCurvature<R> k = curvature(p, state, m);
+        const SlipCurvature<R> k = curvature(p, state, m, move_dual(dual, lane, state, m, multiplier));
         const Lane3<R> y = load_row3<R>(&chunk.position[3 * m], lane) - spread<R>(body.origin);
         const Lane3<R> arm = product(body.turn, y), lx = cross(arm, b0), ly = cross(arm, b1);
         const Lane3<R> kx = fma(k.xx, lx, k.xy * ly), ky = fma(k.xy, lx, k.yy * ly);
@@ -87,7 +124,8 @@ HWY_INLINE void add_symmetric(const Symmetric3<R>& t, R total, R* row0, R* row1,
 /// Adds lanes [lane, lane + R::kWidth) to `sums`; idle ones contribute nothing.
 template <class R>
 HWY_NOINLINE void add_group(const PlaneChunk& chunk, size_t lane, const PlainMotion (&bodies)[2],
-                            const SlipModel& model, R (&sums)[kNumPlaneSums]) {
+                            const SlipModel& model, Multiplier multiplier, PlaneDualChunk& dual,
+                            R (&sums)[kNumPlaneSums]) {
     PlaneLanes<R> p;
     load_problem(chunk, lane, bodies, model, p);
     SlipState<R> state;
@@ -99,8 +137,8 @@ HWY_NOINLINE void add_group(const PlaneChunk& chunk, size_t lane, const PlainMot
     const Lane3<R> n = load_row3<R>(chunk.normal, lane), b0 = load_row3<R>(chunk.tangent, lane), b1 = cross(n, b0);
     Symmetric3<R> q{idle, zero, zero, idle, zero, R::load(&chunk.pinned[lane]) + p.stiffness};
     SideSums<R> a, b;
-    sum_side(chunk, lane, 0, bodies[0], p, state, b0, b1, q, a);
-    sum_side(chunk, lane, 3, bodies[1], p, state, b0, b1, q, b);
+    sum_side(chunk, lane, 0, bodies[0], p, state, b0, b1, multiplier, dual, q, a);
+    sum_side(chunk, lane, 3, bodies[1], p, state, b0, b1, multiplier, dual, q, b);
     const Pivots3<R> f = factorise(q);
     add_forces(a, b, total, sums);
 

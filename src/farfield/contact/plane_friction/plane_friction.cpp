@@ -229,14 +229,13 @@ double friction_energy(const PlaneContact& contact, const BodyMotion& a, const B
 }
 
 void add_friction(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
-                  FrictionSum& sum) {
+                  FrictionSum& sum, const SlipDuals& duals) {
     if (is_idle(contact)) return;
     const PlaneProblem problem(contact, a, b, model);
     const Vector3d q = problem.minimise();
     sum.energy += problem.energy(q);
-    Vector3d q_gradient;
-    Matrix3d q_hessian;
-    problem.derivatives(q, q_gradient, q_hessian);
+    Matrix3d q_hessian = Matrix3d::Zero();
+    q_hessian(2, 2) = problem.spin_stiffness();
     // D_xx = blkdiag(B K B^T / dt^2) - C H_qq^-1 C^T with C = -(B K / dt) [1, spin direction], then chained with dx = v + w x arm.
     Eigen::Matrix<double, 12, 3> mixed = Eigen::Matrix<double, 12, 3>::Zero();
     for (std::size_t m = 0; m < contact.points.size(); ++m) {
@@ -247,9 +246,11 @@ void add_friction(const PlaneContact& contact, const BodyMotion& a, const BodyMo
         sum.gradient.segment<6>(first) += wrench_of(force, arm);
         Eigen::Matrix<double, 6, 2> lever;  // d(tangential position)/d(v, w), transposed
         lever << problem.basis, hat(arm) * problem.basis;
-        const Matrix2d k = problem.curvature(w, psi, load * model.dt);
+        const auto row = problem.row_of(m);
+        const Matrix2d k = problem.curvature(w, psi, load * model.dt) + load * model.dt * duals.correction(m, w, psi);
         sum.hessian.block<6, 6>(first, first) += lever * (k / (model.dt * model.dt)) * lever.transpose();
-        mixed.middleRows<6>(first) -= lever * (k / model.dt) * problem.row_of(m);
+        mixed.middleRows<6>(first) -= lever * (k / model.dt) * row;
+        q_hessian += row.transpose() * k * row;
         sum.hessian.block<3, 3>(first + 3, first + 3) +=
             0.5 * (force * arm.transpose() + arm * force.transpose()) - force.dot(arm) * Matrix3d::Identity();
     }

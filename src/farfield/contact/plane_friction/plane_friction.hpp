@@ -16,6 +16,7 @@
 #include <Eigen/Dense>
 #include <span>
 
+#include "farfield/contact/plane_friction/slip_dual.hpp"
 #include "farfield/math/pose.hpp"
 
 namespace farfield::contact {
@@ -70,7 +71,7 @@ struct FrictionSum {
     Eigen::Matrix<double, 12, 12> hessian = Eigen::Matrix<double, 12, 12>::Zero();
 };
 void add_friction(const PlaneContact& contact, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
-                  FrictionSum& sum);
+                  FrictionSum& sum, const SlipDuals& duals = {});
 
 /// Derivatives of phi = twist_a . dD/d(v, w)_a + twist_b . dD/d(v, w)_b.
 struct FrictionAdjoint {

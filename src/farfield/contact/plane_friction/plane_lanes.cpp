@@ -38,12 +38,12 @@ void prepare_chunks(PlaneChunk* chunks, size_t count) {
 
 /// Reduces the lanes in order.
 void add_chunks(const PlaneChunk* chunks, size_t count, const PlainMotion (&bodies)[2], const SlipModel& model,
-                double* totals) {
+                Multiplier multiplier, PlaneDualChunk* duals, double* totals) {
     Real sums[kNumPlaneSums];
     for (Real& v : sums) v = Real::set(0.0);
     for (size_t k = 0; k < count; ++k) {
         for (size_t lane = 0; lane < kChunkPlanes; lane += Real::kWidth)
-            add_group<Real>(chunks[k], lane, bodies, model, sums);
+            add_group<Real>(chunks[k], lane, bodies, model, multiplier, duals[k], sums);
     }
     alignas(64) double lanes[Real::kWidth];
     for (size_t i = 0; i < kNumPlaneSums; ++i) {
@@ -104,20 +104,21 @@ PlainMotion plain(const BodyMotion& body) {
 
 void PlaneBatch::resize(std::size_t planes) {
     chunks_.resize(std::max(chunks_.size(), (planes + kChunkPlanes - 1) / kChunkPlanes));
+    duals_.resize(chunks_.size());
     size_ = planes;
 }
 
 std::size_t PlaneBatch::add(const Vector3d& normal, const std::array<FrictionPoint, 6>& points) {
-    if (size_ == chunks_.size() * kChunkPlanes) chunks_.emplace_back();
-    PlaneChunk& to = chunks_[size_ / kChunkPlanes];
     const std::size_t lane = size_ % kChunkPlanes;
+    resize(size_ + 1);
+    PlaneChunk& to = chunks_[(size_ - 1) / kChunkPlanes];
     for (Eigen::Index c = 0; c < 3; ++c) to.normal[c][lane] = normal[c];
     for (std::size_t m = 0; m < 6; ++m) {
         for (std::size_t c = 0; c < 3; ++c)
             to.position[3 * m + c][lane] = points[m].position[static_cast<Eigen::Index>(c)];
         to.load[m][lane] = points[m].load;
     }
-    return size_++;
+    return size_ - 1;
 }
 
 PlaneMotion PlaneBatch::motion(std::size_t i) const {
@@ -146,11 +147,12 @@ double solve_planes(PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b,
     return energy;
 }
 
-void add_planes(const PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
-                FrictionSum& sum) {
+void add_planes(PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model, FrictionSum& sum,
+                Multiplier multiplier) {
     const PlainMotion bodies[2] = {plain(a), plain(b)};
     std::array<double, 3 + 9 + 9 + 45> totals{};
-    HWY_DYNAMIC_DISPATCH(add_chunks)(batch.chunks(), batch.num_chunks(), bodies, model, totals.data());
+    HWY_DYNAMIC_DISPATCH(add_chunks)
+    (batch.chunks(), batch.num_chunks(), bodies, model, multiplier, batch.duals(), totals.data());
     const Vector3d force(totals[0], totals[1], totals[2]);
     sum.gradient.segment<3>(0) += force;
     sum.gradient.segment<3>(6) -= force;

@@ -42,6 +42,13 @@ struct alignas(64) PlaneChunk {
     double iterations[kChunkPlanes];
 };
 
+/// Multipliers of eight planes (slip_dual.hpp): what add_planes saw last.
+struct alignas(64) PlaneDualChunk {
+    double slip[12][kChunkPlanes];  ///< w; rows 2 m + i
+    double z[12][kChunkPlanes];     ///< as slip
+    double inverse_psi[6][kChunkPlanes];
+};
+
 /// Derivatives of phi (see FrictionAdjoint) by the lagged state of eight planes; rows as in PlaneChunk.
 struct alignas(64) PlaneAdjointChunk {
     double normal[3][kChunkPlanes];
@@ -78,12 +85,14 @@ class PlaneBatch {
 
     [[nodiscard]] PlaneChunk* chunks() { return chunks_.data(); }
     [[nodiscard]] const PlaneChunk* chunks() const { return chunks_.data(); }
+    [[nodiscard]] PlaneDualChunk* duals() { return duals_.data(); }
     [[nodiscard]] std::size_t num_chunks() const { return (size_ + kChunkPlanes - 1) / kChunkPlanes; }
 
  private:
     [[nodiscard]] const PlaneChunk& chunk(std::size_t i) const { return chunks_[i / kChunkPlanes]; }
 
     std::vector<PlaneChunk> chunks_;
+    std::vector<PlaneDualChunk> duals_;
     std::size_t size_ = 0;
 };
 
@@ -95,8 +104,8 @@ double solve_planes(PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b,
                     const PlaneStop& stop);
 
 /// After solve_planes with kPlaneDerivatives at the same motions: adds derivatives, not the energy.
-void add_planes(const PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,
-                FrictionSum& sum);
+void add_planes(PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model, FrictionSum& sum,
+                Multiplier multiplier = Multiplier::Exact);
 
 /// As add_planes: fills `out`, one chunk of adjoints per chunk of the batch, and adds to `sums`.
 void planes_vjp(const PlaneBatch& batch, const BodyMotion& a, const BodyMotion& b, const SlipModel& model,

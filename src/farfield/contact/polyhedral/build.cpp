@@ -19,6 +19,7 @@ namespace {
 
 using Vertices = decltype(Parameters::hull_vertices);
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kActiveVertices = 4.0;
 constexpr double kForceAtHalfRange = 30.0;  // F s^2 l/kappa of one vertex halfway through the range, about
 
@@ -73,23 +74,6 @@ class Reference {
     std::vector<std::vector<std::size_t>> hulls_of_;
 };
 
-/// Mass of everything that hangs on the root of a body's tree.
-double tree_mass(const Model& model, int body) {
-    double mass = 0.0;
-    const int root = model.bodies()[at(body)].root;
-    for (std::size_t i = 1; i < model.bodies().size(); ++i) {
-        if (model.bodies()[i].root == root) mass += model.default_parameters().moments(static_cast<Eigen::Index>(i), 0);
-    }
-    return mass;
-}
-
-bool is_solved(const Model& model, int body) {
-    for (int k = model.bodies()[at(body)].last_dof; k >= 0; k = model.dofs()[at(k)].parent) {
-        if (!model.dofs()[at(k)].prescribed) return true;
-    }
-    return false;
-}
-
 }  // namespace
 
 void validate(const PolyhedralOptions& options) {
@@ -97,35 +81,20 @@ void validate(const PolyhedralOptions& options) {
         fail("PolyhedralOptions: stiffness ", options.stiffness, ", expected > 0");
     if (options.weight_in_joules && (!(*options.weight_in_joules > 0.0) || !std::isfinite(*options.weight_in_joules)))
         fail("PolyhedralOptions: weight_in_joules ", *options.weight_in_joules, ", expected > 0 [J]");
-    if (!(options.range >= 0.0) || !std::isfinite(options.range))
-        fail("PolyhedralOptions: range ", options.range, ", expected > 0 [m], or 0 for automatic");
+    if (options.range && (!(*options.range > 0.0) || !std::isfinite(*options.range)))
+        fail("PolyhedralOptions: range ", *options.range, ", expected > 0 [m]");
     if (!(options.margin > 0.0 && options.margin <= 0.5))
         fail("PolyhedralOptions: margin ", options.margin, ", expected in (0, 0.5]");
-    if (!(options.slip_speed > 0.0) || !std::isfinite(options.slip_speed))
-        fail("PolyhedralOptions: slip_speed ", options.slip_speed, ", expected > 0 [m/s]");
+    if (options.slip_speed && (!(*options.slip_speed > 0.0) || !std::isfinite(*options.slip_speed)))
+        fail("PolyhedralOptions: slip_speed ", *options.slip_speed, ", expected > 0 [m/s]");
 }
 
-double automatic_range(const Model& model) {
-    std::vector<Eigen::Vector3d> low(at(model.num_bodies()), Eigen::Vector3d::Constant(1e300)),
-        high(at(model.num_bodies()), Eigen::Vector3d::Constant(-1e300));
-    for (const ModelHull& hull : model.hulls()) {
-        const auto rows = model.default_parameters().hull_vertices.middleRows(hull.first_vertex, hull.num_vertices);
-        low[at(hull.body)] = low[at(hull.body)].cwiseMin(rows.colwise().minCoeff().transpose());
-        high[at(hull.body)] = high[at(hull.body)].cwiseMax(rows.colwise().maxCoeff().transpose());
-    }
-    double size = 0.0;
-    for (int body = 1; body < model.num_bodies(); ++body) {
-        if (is_solved(model, body) && high[at(body)].x() >= low[at(body)].x())
-            size = std::max(size, (high[at(body)] - low[at(body)]).norm());
-    }
-    if (!(size > 0.0)) return 1e-2;
-    const Reference reference(model);
-    double gap = 5e-3 * size;
-    for (const ContactPair& pair : model.collision().pairs) {
-        const double here = reference.gap(pair, gap);
-        if (here > 0.0) gap = here;
-    }
-    return std::max(2.0 * gap, 1e-3 * size);
+double automatic_range(const PairUnits& units, double reference_gap) {
+    return std::clamp(2.0 * reference_gap, 0.002 * units.length, 0.02 * units.length);
+}
+
+double automatic_weight(const PairUnits& units, double length, double margin) {
+    return units.force() * length * margin * margin / (kForceAtHalfRange * kActiveVertices);
 }
 
 Polyhedral::PairChoice Polyhedral::choose_pairs(const Model& model) {
@@ -133,7 +102,7 @@ Polyhedral::PairChoice Polyhedral::choose_pairs(const Model& model) {
     const auto name = [&](int body) { return model.collision().bodies[at(body)].name; };
     PairChoice out;
     for (const ContactPair& pair : model.collision().pairs) {
-        if (placed_together(model, pair.a, pair.b) && reference.gap(pair, 1.0) <= 0.0) {
+        if (placed_together(model, pair.a, pair.b) && reference.gap(pair, kInfinity) <= 0.0) {
             out.excluded.push_back(name(pair.a) + ", " + name(pair.b) + ": convex hulls overlap in the reference pose");
         } else {
             out.pairs.push_back(pair);
@@ -149,15 +118,25 @@ Polyhedral::Polyhedral(const Model& model, const PolyhedralOptions& options, Pai
     : PairwisePotential({.name = "Polyhedral",
                          .geometry = model.collision(),
                          .pairs = std::move(choice.pairs),
-                         .defaults = &model.default_parameters(),
+                         .model = &model,
                          .reads_vertices = true}),
       options_(options),
       default_vertices_(model.default_parameters().hull_vertices),
       excluded_(std::move(choice.excluded)) {
     validate(options);
-    range_ = options.range > 0.0 ? options.range : automatic_range(model);
-    set_length(range_ * (1.0 - options.margin) / (2.0 * options.margin));
-    set_weights(options.stiffness, options.weight_in_joules, automatic_weights(model));
+    const Reference reference(model);
+    std::vector<double> weights, lengths;
+    for (int index = 0; index < num_pairs(); ++index) {
+        const PairUnits& own = units(index);
+        const double gap = options.range ? 0.0 : reference.gap(pair(index), own.length);
+        ranges_.push_back(options.range.value_or(automatic_range(own, gap > 0.0 ? gap : own.length)));
+        lengths.push_back(ranges_.back() * (1.0 - options.margin) / (2.0 * options.margin));
+        weights.push_back(automatic_weight(own, lengths.back(), options.margin));
+        reach_ = std::max(reach_, ranges_.back());
+    }
+    set_weights(options.stiffness, options.weight_in_joules, std::move(weights));
+    set_lengths(std::move(lengths));
+    set_slip_speeds(options.slip_speed);
     set_hulls(model);
     partners_.resize(num_bodies());
     for (int index = 0; index < num_pairs(); ++index) {
@@ -177,22 +156,6 @@ void Polyhedral::set_hulls(const Model& model) {
     }
     for (const CollisionBody& body : model.collision().bodies)
         bodies_.push_back({.name = body.name, .half_spaces = body.half_spaces, .moves = body.moves});
-}
-
-std::vector<double> Polyhedral::automatic_weights(const Model& model) const {
-    const double gravity = model.default_parameters().gravity.norm();
-    std::vector<double> weights;
-    for (const ContactPair& pair : pairs()) {
-        double mass = std::numeric_limits<double>::infinity();
-        for (const int body : {pair.a, pair.b}) {
-            if (is_solved(model, body)) mass = std::min(mass, tree_mass(model, body));
-        }
-        if (!std::isfinite(mass)) mass = 1.0;  // nothing in the pair is solved for
-        const double weight = mass * (gravity > 0.0 ? gravity : 9.81);
-        weights.push_back(weight * length() * options_.margin * options_.margin /
-                          (kForceAtHalfRange * kActiveVertices));
-    }
-    return weights;
 }
 
 CollisionGeometry Polyhedral::surfaces_of(const Vertices& vertices, bool reshaped) const {

@@ -19,8 +19,12 @@
 
 namespace farfield::contact::polyhedral {
 
-/// Vertices in the body frame, lengths scaled.
-using HullColumns = PointColumns;
+/// Vertices in the body frame; `scale` turns their unit of length into that of the pair.
+struct HullColumns : PointColumns {
+    double scale = 1.0;
+
+    [[nodiscard]] Eigen::Vector3d point(int i) const { return scale * PointColumns::point(i); }
+};
 
 struct Plane {
     Eigen::Vector3d normal = Eigen::Vector3d::Zero();  ///< not unit: 1 - |n| is a margin of its own

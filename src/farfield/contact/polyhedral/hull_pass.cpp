@@ -94,7 +94,8 @@ struct LaneSums {
 /// Fewer vertices than lanes.
 HWY_INLINE void short_pass(const HullColumns& hull, const PassInput& in, int begin, PassSums& out) {
     for (int m = begin; m < hull.size; ++m) {
-        const double x = hull.x[m] - in.centre[0], y = hull.y[m] - in.centre[1], z = hull.z[m] - in.centre[2];
+        const double x = hull.scale * hull.x[m] - in.centre[0], y = hull.scale * hull.y[m] - in.centre[1],
+                     z = hull.scale * hull.z[m] - in.centre[2];
         const double q = in.normal[0] * x + in.normal[1] * y + in.normal[2] * z + in.offset;
         out.lowest = std::min(out.lowest, q);
         if (q < in.margin && q > 0.0) add_vertex(x, y, z, q, in.margin, out);
@@ -106,14 +107,15 @@ void lane_pass(const HullColumns& hull, const PassInput& in, PassSums& out) {
     const LaneTag tag;
     const V nx = hn::Set(tag, in.normal[0]), ny = hn::Set(tag, in.normal[1]), nz = hn::Set(tag, in.normal[2]);
     const V cx = hn::Set(tag, in.centre[0]), cy = hn::Set(tag, in.centre[1]), cz = hn::Set(tag, in.centre[2]);
-    const V o = hn::Set(tag, in.offset), s = hn::Set(tag, in.margin);
+    const V o = hn::Set(tag, in.offset), s = hn::Set(tag, in.margin), scale = hn::Set(tag, hull.scale);
     V lowest = hn::Set(tag, out.lowest);
     LaneSums sums;
     bool several = false;
     int m = 0;
     for (; m + kWidth <= hull.size; m += kWidth) {
-        const V x = hn::Sub(hn::LoadU(tag, hull.x + m), cx), y = hn::Sub(hn::LoadU(tag, hull.y + m), cy),
-                z = hn::Sub(hn::LoadU(tag, hull.z + m), cz);
+        const V x = hn::MulSub(scale, hn::LoadU(tag, hull.x + m), cx),
+                y = hn::MulSub(scale, hn::LoadU(tag, hull.y + m), cy),
+                z = hn::MulSub(scale, hn::LoadU(tag, hull.z + m), cz);
         const V q = hn::MulAdd(nx, x, hn::MulAdd(ny, y, hn::MulAdd(nz, z, o)));
         lowest = hn::Min(lowest, q);
         const auto active = hn::Lt(q, s);
@@ -121,7 +123,8 @@ void lane_pass(const HullColumns& hull, const PassInput& in, PassSums& out) {
         if (count == 0) continue;
         if (count == 1) {
             const int k = m + static_cast<int>(hn::FindKnownFirstTrue(tag, active));
-            const double px = hull.x[k] - in.centre[0], py = hull.y[k] - in.centre[1], pz = hull.z[k] - in.centre[2];
+            const double px = hull.scale * hull.x[k] - in.centre[0], py = hull.scale * hull.y[k] - in.centre[1],
+                         pz = hull.scale * hull.z[k] - in.centre[2];
             const double margin = hn::GetLane(hn::MinOfLanes(tag, q));
             if (margin > 0.0) add_vertex(px, py, pz, margin, in.margin, out);
             continue;

@@ -23,22 +23,21 @@ void lag_side(const HullColumns& hull, int row, double side, const Vector3d& cen
         const Vector3d x = rotation * from;
         const double height = form == FrictionForm::Projected ? side * q / length : 0.0;
         out.vertices.push_back({row + m, x, q});
-        out.points.push_back({scale.length * (x - height * out.normal),
-                              -scale.weight / scale.length * barrier(q, scale.margin).first * length});
+        out.points.push_back({x - height * out.normal, -scale.weight * barrier(q, scale.margin).first * length});
     }
 }
 
 ContactAdjoint pull_back_hulls(const LaggedContact& contact, const FrictionAdjoint& adjoint,
                                const std::vector<FrictionPoint>& points, const PairScale& scale, FrictionForm form) {
     const Vector3d &n = contact.pair.plane.normal, &unit = contact.normal;
-    const double o = contact.pair.plane.offset, length = n.norm(), pressure = scale.weight / scale.length;
+    const double o = contact.pair.plane.offset, length = n.norm(), pressure = scale.weight;
     ContactAdjoint out;
     out.vertices.resize(points.size());
     Vector3d unit_bar = adjoint.normal, n_bar = Vector3d::Zero();
     double o_bar = 0.0, length_bar = 0.0;
     for (std::size_t m = 0; m < points.size(); ++m) {
         const double side = m < contact.split ? -1.0 : 1.0, q = contact.vertices[m].margin;
-        const Vector3d &x = contact.vertices[m].x, y_bar = scale.length * points[m].position;
+        const Vector3d &x = contact.vertices[m].x, &y_bar = points[m].position;
         Vector3d& x_bar = out.vertices[m];
         x_bar = y_bar;
         if (form == FrictionForm::Projected) {  // y = x - h unit, h = unit.x + o/|n|
@@ -64,10 +63,8 @@ ContactAdjoint pull_back_hulls(const LaggedContact& contact, const FrictionAdjoi
         const BarrierTaylor p = barrier(contact.vertices[m].margin, scale.margin);
         Vector3d& x_bar = out.vertices[m];
         x_bar -= p.second * (x.dot(r.head<3>()) + r[3]) * n + side * p.first * r.head<3>();
-        x_bar /= scale.length;
         const bool on_a = m < contact.split;
-        (on_a ? out.start.a : out.start.b) +=
-            wrench_of(x_bar, scale.length * x - (on_a ? contact.origin_a : contact.origin_b));
+        (on_a ? out.start.a : out.start.b) += wrench_of(x_bar, x - (on_a ? contact.origin_a : contact.origin_b));
     }
     return out;
 }
@@ -81,17 +78,17 @@ ContactAdjoint pull_back_half_space(const LaggedContact& contact, const Friction
     out.vertices.resize(points.size());
     Vector3d n_bar = adjoint.normal;
     for (std::size_t m = 0; m < points.size(); ++m) {
-        const Vector3d &x = contact.vertices[m].x, y_bar = scale.length * points[m].position;
+        const Vector3d &x = contact.vertices[m].x, &y_bar = points[m].position;
         const double q = contact.vertices[m].margin;
-        double z_bar = -scale.weight / scale.length * c * c * barrier(q, scale.margin).second * points[m].load;
+        double z_bar = -scale.weight * c * c * barrier(q, scale.margin).second * points[m].load;
         if (form == FrictionForm::Projected) {  // y = x - z n
             n_bar -= q / c * y_bar;
             z_bar -= n.dot(y_bar);
         }
         n_bar += z_bar * (x + contact.frame.apart);
-        out.vertices[m] = (y_bar + z_bar * n) / scale.length;
-        out.start.a += wrench_of(out.vertices[m], scale.length * x);
-        out.start.b.head<3>() -= z_bar / scale.length * n;
+        out.vertices[m] = y_bar + z_bar * n;
+        out.start.a += wrench_of(out.vertices[m], x);
+        out.start.b.head<3>() -= z_bar * n;
     }
     out.start.b.tail<3>() += n.cross(n_bar);  // dn = w x n
     return out;
@@ -105,21 +102,21 @@ LaggedContact lag_hull_pair(const HullPairSolution& solution, const HullColumns&
     LaggedContact out;
     out.pair = in_world(solution, pose_a, pose_b);
     out.normal = out.pair.plane.normal.normalized();
-    out.origin_a = -scale.length * out.pair.from_a;
-    out.origin_b = -scale.length * out.pair.from_b;
+    out.origin_a = -out.pair.from_a;
+    out.origin_b = -out.pair.from_b;
     lag_side(a, row_a, -1.0, solution.centre, pose_a.rotation, scale, form, out);
     out.split = out.points.size();
     lag_side(b, row_b, 1.0, pose_b.rotation.transpose() * out.pair.from_b, pose_b.rotation, scale, form, out);
     return out;
 }
 
-LaggedContact begin_half_space(const HalfSpaceFrame& frame, const PairScale& scale, bool swapped) {
+LaggedContact begin_half_space(const HalfSpaceFrame& frame, bool swapped) {
     LaggedContact out;
     out.half_space = true;
     out.swapped = swapped;
     out.frame = frame;
     out.normal = frame.normal;
-    out.origin_b = -scale.length * frame.apart;
+    out.origin_b = -frame.apart;
     return out;
 }
 
@@ -132,9 +129,8 @@ void lag_hull_above(const HullColumns& hull, int row, const Eigen::Matrix3d& rot
         if (!(q < scale.margin)) continue;
         const Vector3d x = rotation * hull.point(m);
         contact.vertices.push_back({row + m, x, q});
-        contact.points.push_back(
-            {scale.length * (form == FrictionForm::Projected ? Vector3d(x - z * contact.normal) : x),
-             -scale.weight / scale.length * c * barrier(q, scale.margin).first});
+        contact.points.push_back({form == FrictionForm::Projected ? Vector3d(x - z * contact.normal) : x,
+                                  -scale.weight * c * barrier(q, scale.margin).first});
     }
     contact.split = contact.points.size();
 }

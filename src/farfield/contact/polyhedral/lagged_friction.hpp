@@ -2,8 +2,8 @@
 #pragma once
 /// @file  Friction of the polyhedral model: what is lagged at the start of a step, and how adjoints go back through it.
 ///
-/// Between hulls each active vertex is a point pressed with its own normal force, N_m = -kappa P'(q_m) |n| / length, on a plane that
-/// belongs to neither body. On a half-space N_m = -kappa c P'(q_m) / length, on a plane that belongs to the half-space's body.
+/// Between hulls each active vertex is a point pressed with its own normal force, N_m = -kappa P'(q_m) |n| [J, lengths being scaled], on
+/// a plane that belongs to neither body. On a half-space N_m = -kappa c P'(q_m), on a plane that belongs to the half-space's body.
 /// Deviation: [SDRS2025, Eqs. (11)-(12)] weighs with a smoothed force that suppresses small loads; then both sides lose their common
 ///            centre of pressure and friction vanishes. The true force is smooth already. Points are projected on the plane
 ///            (FrictionForm::Projected), else torques do not balance.
@@ -19,7 +19,6 @@ namespace farfield::contact::polyhedral {
 /// Constants of one body pair.
 struct PairScale {
     double weight = 1.0;  ///< kappa [J]
-    double length = 1.0;  ///< [m] per scaled unit
     double margin = 0.1;  ///< s
 };
 
@@ -38,9 +37,10 @@ struct LaggedContact {
     HalfSpaceFrame frame;
     Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();  ///< unit, world
     Eigen::Vector3d origin_a = Eigen::Vector3d::Zero(),
-                    origin_b = Eigen::Vector3d::Zero();  ///< of the bodies, as x [m]
+                    origin_b = Eigen::Vector3d::Zero();  ///< of the bodies, as x
     std::vector<LaggedVertex> vertices;
-    std::vector<FrictionPoint> points;  ///< one per vertex, metres from the centre
+    std::vector<FrictionPoint> points;  ///< one per vertex, from the centre, scaled
+    std::vector<SlipDual<2>> duals;     ///< one per point
     std::size_t split = 0;              ///< number of vertices on A
 
     [[nodiscard]] PlaneContact plane() const { return {normal, points, split}; }
@@ -52,11 +52,11 @@ struct LaggedContact {
                                           const PairScale& scale, FrictionForm form);
 
 /// An empty contact, then one call per hull.
-[[nodiscard]] LaggedContact begin_half_space(const HalfSpaceFrame& frame, const PairScale& scale, bool swapped);
+[[nodiscard]] LaggedContact begin_half_space(const HalfSpaceFrame& frame, bool swapped);
 void lag_hull_above(const HullColumns& hull, int row, const Eigen::Matrix3d& rotation, const PairScale& scale,
                     FrictionForm form, LaggedContact& contact);
 
-/// By the poses at the start, in the order of the contact's bodies, and by vertices in world axes (per vertex of the contact) [m].
+/// By the poses at the start, in the order of the contact's bodies, and by vertices in world axes (per vertex of the contact); scaled.
 struct ContactAdjoint {
     StartAdjoint start;
     std::vector<Eigen::Vector3d> vertices;

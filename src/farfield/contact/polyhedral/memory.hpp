@@ -36,7 +36,7 @@ class Memory final : public PairwiseMemory {
     std::vector<PairMemory> pairs;
     std::vector<int> lagged;                                             ///< pairs with friction
     Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> vertices;  ///< what columns and boxes were made from
-    std::vector<double> x, y, z;                                         ///< scaled columns of all vertices
+    std::vector<double> x, y, z;                                         ///< columns of all vertices [m]
     std::vector<Box> hull_local, hull_world, body_world;                 ///< [m]
     BodyTree tree;
     std::vector<std::pair<int, int>> found;

@@ -10,10 +10,10 @@ enum class FrictionForm { Projected, Paper };
 
 struct PolyhedralOptions {
     double stiffness = 1.0;                    ///< factor of the weights below
-    std::optional<double> weight_in_joules{};  ///< kappa [J] of every pair; none: by the lighter body's weight
-    double range = 0.0;        ///< distance at which hulls begin to repel [m]; 0: by the scene, see automatic_range
-    double margin = 0.1;       ///< s of the barrier: larger is softer in the plane's tilt; in (0, 1/2]
-    double slip_speed = 1e-3;  ///< smoothing of friction [m/s]
+    std::optional<double> weight_in_joules{};  ///< kappa [J] of every pair; none: automatic_weight
+    std::optional<double> range{};             ///< distance at which hulls begin to repel [m]; none: automatic_range
+    double margin = 0.1;                       ///< s of the barrier: larger is softer in the plane's tilt; in (0, 1/2]
+    std::optional<double> slip_speed{};        ///< smoothing of friction [m/s]; none: automatic_slip_speed
     FrictionForm friction = FrictionForm::Projected;
 };
 

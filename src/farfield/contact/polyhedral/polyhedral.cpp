@@ -21,24 +21,24 @@ std::unique_ptr<PairwiseMemory> Polyhedral::new_memory(ThreadPool* pool) const {
 }
 
 PairScale Polyhedral::scale(int pair, const Memory& memory) const {
-    return {memory.weights[at(pair)], length(), options_.margin};
+    return {memory.weights[at(pair)], options_.margin};
 }
 
-SlipModel Polyhedral::slip_model(double dt, bool half_space) const {
-    const double speed = options_.slip_speed;
+SlipModel Polyhedral::slip_model(int index, double dt, bool half_space) const {
+    const double speed = slip_speed(index) / length(index), size = units(index).length / length(index);
     // A free plane splits the slip over both its sides, so each side needs half the speed. It has no spin of its own where both sides
-    // touch in one point, hence the last number.
-    return {dt, half_space ? speed * speed : 0.25 * speed * speed, half_space ? 0.0 : 1e-6};
+    // touch in one point, hence the last number: a patch of friction three ten-thousandths of the pair's size wide.
+    return {dt, half_space ? speed * speed : 0.25 * speed * speed, half_space ? 0.0 : 1e-7 * size * size / speed};
 }
 
-HullColumns Polyhedral::columns(int hull, const Memory& memory) const {
+HullColumns Polyhedral::columns(int hull, int index, const Memory& memory) const {
     const auto first = at(hulls_[at(hull)].first);
-    return {&memory.x[first], &memory.y[first], &memory.z[first], hulls_[at(hull)].count};
+    return {{&memory.x[first], &memory.y[first], &memory.z[first], hulls_[at(hull)].count}, 1.0 / length(index)};
 }
 
-Polyhedral::PairView Polyhedral::view(int index, const Poses& scaled) const {
+Polyhedral::PairView Polyhedral::view(int index, const Poses& poses) const {
     const ContactPair& bodies = pair(index);
-    return {index, bodies.a, bodies.b, &scaled[at(bodies.a)], &scaled[at(bodies.b)]};
+    return {index, bodies.a, bodies.b, scaled(poses[at(bodies.a)], index), scaled(poses[at(bodies.b)], index)};
 }
 
 void Polyhedral::take_vertices(const Parameters& parameters, PairwiseMemory& step) const {
@@ -52,9 +52,9 @@ void Polyhedral::take_vertices(const Parameters& parameters, PairwiseMemory& ste
     memory.z.resize(count);
     for (std::size_t m = 0; m < count; ++m) {
         const auto row = static_cast<Eigen::Index>(m);
-        memory.x[m] = v(row, 0) / length();
-        memory.y[m] = v(row, 1) / length();
-        memory.z[m] = v(row, 2) / length();
+        memory.x[m] = v(row, 0);
+        memory.y[m] = v(row, 1);
+        memory.z[m] = v(row, 2);
     }
     memory.hull_local.resize(hulls_.size());
     for (std::size_t h = 0; h < hulls_.size(); ++h) {
@@ -77,24 +77,25 @@ void Polyhedral::broad_phase(const Poses& poses, bool rebuild, Memory& memory) c
     } else {
         memory.tree.update(memory.body_world);
     }
-    memory.tree.find_pairs(range_, memory.found);
+    memory.tree.find_pairs(reach_, memory.found);
 }
 
 void Polyhedral::list_near(int index, Memory& memory) const {
     PairMemory& cache = memory.pairs[at(index)];
+    const double range = ranges_[at(index)];
     const int body_a = pair(index).a, body_b = pair(index).b;
     const Box &box_a = memory.body_world[at(body_a)], &box_b = memory.body_world[at(body_b)];
     std::vector<HullPair> near;
     auto old = cache.near.begin();
     for (const int a : hulls_of_[at(body_a)]) {
         const Box& hull_a = memory.hull_world[at(a)];
-        if (!within(hull_a, box_b, range_)) {
+        if (!within(hull_a, box_b, range)) {
             cache.box_gap = std::min(cache.box_gap, box_distance(hull_a, box_b));
             continue;
         }
         for (const int b : hulls_of_[at(body_b)]) {
             const Box& hull_b = memory.hull_world[at(b)];
-            if (!within(box_a, hull_b, range_) || !within(hull_a, hull_b, range_)) {
+            if (!within(box_a, hull_b, range) || !within(hull_a, hull_b, range)) {
                 cache.box_gap = std::min(cache.box_gap, box_distance(hull_a, hull_b));
                 continue;
             }
@@ -117,9 +118,9 @@ void Polyhedral::list_half_spaces(int index, const Poses& poses, Memory& memory)
         const Pose& ground = poses[at(first ? pair(index).b : pair(index).a)];
         if (box.empty()) continue;
         const Eigen::Vector3d n = ground.rotation * sides[k].half_space.normal;
-        const double height =
-            n.dot(box.centre - ground.position) - sides[k].half_space.offset * length() - n.cwiseAbs().dot(box.half);
-        if (height < range_) {
+        const double height = n.dot(box.centre - ground.position) - sides[k].half_space.offset * length(index) -
+                              n.cwiseAbs().dot(box.half);
+        if (height < ranges_[at(index)]) {
             cache.half_spaces.push_back(static_cast<int>(k));
         } else {
             cache.box_gap = std::min(cache.box_gap, height);

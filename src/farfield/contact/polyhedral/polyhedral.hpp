@@ -5,9 +5,8 @@
 /// Energy:    E = sum over body pairs of kappa sum over hull pairs of U + friction, U that of hull_pair.hpp, and of half_space.hpp above
 ///            half-spaces; friction lagged as in lagged_friction.hpp; kappa is the pair's weight of pairwise_potential.hpp
 /// Paper:     [SDRS2025]; deviations are named where they are made
-/// Deviation: kappa [J] is not the user's by default: per body pair kappa = W l s^2/(30 m), W the weight of the lighter tree of bodies,
-///            m = 4 vertices, l the length scale; then the lighter rests at about half the range on four vertices. It is fixed when
-///            the model is built.
+/// Deviation: kappa [J] is not the user's by default: per body pair kappa = W l s^2/(30 m), W the weight of the lighter link (see
+///            pair_units.hpp), m = 4 vertices, l the pair's length; then the lighter rests at about half the range on four vertices.
 ///
 /// Hull vertices are those of Parameters.
 #include <memory>
@@ -22,9 +21,11 @@
 
 namespace farfield::contact::polyhedral {
 
-/// One hundredth of the largest moving body's diagonal, but at most twice the smallest gap in the reference pose (bodies that are
-/// described as resting start near the middle of the range), and never below a thousandth of the diagonal. [m]
-[[nodiscard]] double automatic_range(const Model& model);
+/// Two hundredths of the pair's size, but at most twice the gap of its hulls in the reference pose (bodies that are described as resting
+/// start near the middle of the range), and never below two thousandths of the size [m].
+[[nodiscard]] double automatic_range(const PairUnits& units, double reference_gap);
+/// kappa [J]; `length`: what a scaled unit is worth [m].
+[[nodiscard]] double automatic_weight(const PairUnits& units, double length, double margin);
 
 class Polyhedral final : public PairwisePotential {
  public:
@@ -34,7 +35,7 @@ class Polyhedral final : public PairwisePotential {
     /// The hulls' surfaces; body pairs whose hulls overlap in the reference pose of one machine take no part.
     [[nodiscard]] std::shared_ptr<const CollisionGeometry> surfaces(const Parameters& parameters) const override;
 
-    [[nodiscard]] double range() const { return range_; }  ///< [m]
+    [[nodiscard]] const std::vector<double>& ranges() const { return ranges_; }  ///< per pair [m]
     /// Body pairs left out because their hulls, not their surfaces, overlap in the reference pose.
     [[nodiscard]] const std::vector<std::string>& excluded_pairs() const { return excluded_; }
 
@@ -44,9 +45,9 @@ class Polyhedral final : public PairwisePotential {
         Eigen::Matrix<int, Eigen::Dynamic, 3, Eigen::RowMajor> triangles;
         bool flat = false;
     };
-    struct PairView {  // a pair of bodies at scaled poses
+    struct PairView {  // a pair of bodies, poses scaled
         int index = 0, a = 0, b = 0;
-        const Pose *pose_a = nullptr, *pose_b = nullptr;
+        Pose pose_a, pose_b;
 
         [[nodiscard]] Pose b_in_a() const;
     };
@@ -68,13 +69,13 @@ class Polyhedral final : public PairwisePotential {
     void pair_vjp(int pair, std::span<const Twists> directions, PairwiseMemory& memory) const override;
 
     void set_hulls(const Model& model);
-    [[nodiscard]] std::vector<double> automatic_weights(const Model& model) const;
     [[nodiscard]] CollisionGeometry surfaces_of(const decltype(Parameters::hull_vertices)& vertices,
                                                 bool reshaped) const;
     [[nodiscard]] PairScale scale(int pair, const Memory& memory) const;
-    [[nodiscard]] HullColumns columns(int hull, const Memory& memory) const;
-    [[nodiscard]] SlipModel slip_model(double dt, bool half_space) const;
-    [[nodiscard]] PairView view(int pair, const Poses& scaled) const;
+    /// As a pair sees it.
+    [[nodiscard]] HullColumns columns(int hull, int pair, const Memory& memory) const;
+    [[nodiscard]] SlipModel slip_model(int pair, double dt, bool half_space) const;
+    [[nodiscard]] PairView view(int pair, const Poses& poses) const;
     void find_active(const Poses& poses, bool rebuild, Memory& memory) const;
     void broad_phase(const Poses& poses, bool rebuild, Memory& memory) const;
     void list_near(int pair, Memory& memory) const;
@@ -83,8 +84,8 @@ class Polyhedral final : public PairwisePotential {
     template <class Work>
     void for_each_half_space(const PairView& at, const PairMemory& pair, Work&& work) const;
     /// Sums over all hulls of a body; false when a vertex is not above the half-space.
-    [[nodiscard]] bool add_body_above(const HalfSpaceFrame& frame, int body, const Pose& pose, const Memory& memory,
-                                      HullSums& sums) const;
+    [[nodiscard]] bool add_body_above(const HalfSpaceFrame& frame, int body, int pair, const Pose& pose,
+                                      const Memory& memory, HullSums& sums) const;
 
     void potential_vjp(const PairView& at, const Twists& twists, const Memory& memory, PairAdjoint& adjoint) const;
     void friction_vjp(const PairView& at, const PairView& start, const Twists& twists, const Memory& memory,
@@ -96,7 +97,8 @@ class Polyhedral final : public PairwisePotential {
     [[noreturn]] void refuse(int pair) const;
 
     PolyhedralOptions options_;
-    double range_ = 0.0;
+    std::vector<double> ranges_;  ///< per pair
+    double reach_ = 0.0;          ///< the largest
     std::vector<Hull> hulls_;
     std::vector<std::vector<int>> hulls_of_;                  ///< per body
     std::vector<std::vector<std::pair<int, int>>> partners_;  ///< per body a: (b, pair), ascending

@@ -24,8 +24,8 @@ constexpr double kGapRounding = 1e-13;          // of the bodies' sizes and posi
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// How a body has moved since the start of the step. Poses scaled.
-BodyMotion motion(const Vector3d& origin, const Pose& start, const Pose& now, double length) {
-    return {origin, now.rotation * start.rotation.transpose(), length * (now.position - start.position)};
+BodyMotion motion(const Vector3d& origin, const Pose& start, const Pose& now) {
+    return {origin, now.rotation * start.rotation.transpose(), now.position - start.position};
 }
 
 Vector12d swapped(const Vector12d& x) {
@@ -34,28 +34,26 @@ Vector12d swapped(const Vector12d& x) {
     return out;
 }
 
-/// The motions [m] of the contact's bodies, and what they do to its friction.
+/// The motions of the contact's bodies, and what they do to its friction.
 struct ContactFriction {
     const LaggedContact& contact;
     BodyMotion a, b;
     SlipModel slip;
 
     ContactFriction(const LaggedContact& lagged, const Pose& start_a, const Pose& now_a, const Pose& start_b,
-                    const Pose& now_b, double length, const SlipModel& model)
+                    const Pose& now_b, const SlipModel& model)
         : contact(lagged),
-          a(lagged.swapped ? motion(lagged.origin_a, start_b, now_b, length)
-                           : motion(lagged.origin_a, start_a, now_a, length)),
-          b(lagged.swapped ? motion(lagged.origin_b, start_a, now_a, length)
-                           : motion(lagged.origin_b, start_b, now_b, length)),
+          a(lagged.swapped ? motion(lagged.origin_a, start_b, now_b) : motion(lagged.origin_a, start_a, now_a)),
+          b(lagged.swapped ? motion(lagged.origin_b, start_a, now_a) : motion(lagged.origin_b, start_b, now_b)),
           slip(model) {}
 
     [[nodiscard]] double energy() const {
         return contact.half_space ? fixed_friction_energy(contact.plane(), a, b, slip)
                                   : friction_energy(contact.plane(), a, b, slip);
     }
-    [[nodiscard]] FrictionSum sum() const {
+    [[nodiscard]] FrictionSum sum(const SlipDuals& duals) const {
         FrictionSum out;
-        (contact.half_space ? add_fixed_friction : add_friction)(contact.plane(), a, b, slip, out);
+        (contact.half_space ? add_fixed_friction : add_friction)(contact.plane(), a, b, slip, out, duals);
         return out;
     }
     [[nodiscard]] FrictionAdjoint vjp(const Vector6d& twist_a, const Vector6d& twist_b,
@@ -68,8 +66,8 @@ struct ContactFriction {
 }  // namespace
 
 Pose Polyhedral::PairView::b_in_a() const {
-    const Eigen::Matrix3d turn = pose_a->rotation.transpose();
-    return {turn * pose_b->rotation, turn * (pose_b->position - pose_a->position)};
+    const Eigen::Matrix3d turn = pose_a.rotation.transpose();
+    return {turn * pose_b.rotation, turn * (pose_b.position - pose_a.position)};
 }
 
 void Polyhedral::refuse(int pair) const {
@@ -82,17 +80,17 @@ void Polyhedral::for_each_half_space(const PairView& at_poses, const PairMemory&
     for (const int k : cache.half_spaces) {
         const HalfSpaceSide& side = half_space_sides(at_poses.index)[at(k)];
         const bool first = side.surface_first;
-        const Pose &pose = first ? *at_poses.pose_a : *at_poses.pose_b,
-                   &ground = first ? *at_poses.pose_b : *at_poses.pose_a;
+        const Pose &pose = first ? at_poses.pose_a : at_poses.pose_b,
+                   &ground = first ? at_poses.pose_b : at_poses.pose_a;
         work(make_frame(side.half_space, ground, pose), first ? at_poses.a : at_poses.b, pose, first);
     }
 }
 
-bool Polyhedral::add_body_above(const HalfSpaceFrame& frame, int body, const Pose& pose, const Memory& memory,
-                                HullSums& sums) const {
+bool Polyhedral::add_body_above(const HalfSpaceFrame& frame, int body, int index, const Pose& pose,
+                                const Memory& memory, HullSums& sums) const {
     bool clear = true;
     for (const int hull : hulls_of_[at(body)])
-        clear = add_hull_above(columns(hull, memory), frame, pose.rotation, options_.margin, sums) && clear;
+        clear = add_hull_above(columns(hull, index, memory), frame, pose.rotation, options_.margin, sums) && clear;
     return clear;
 }
 
@@ -103,24 +101,25 @@ void Polyhedral::lag(int index, PairwiseMemory& step) const {
     const PairScale scale = this->scale(index, memory);
     const Pose b_in_a = p.b_in_a();
     for (HullPair& near : cache.near) {
-        const HullColumns a = columns(near.a, memory), b = columns(near.b, memory);
+        const HullColumns a = columns(near.a, index, memory), b = columns(near.b, index, memory);
         const HullPairSolution solution = solve_hull_pair(a, b, b_in_a, scale.margin, kDerivativeTolerance, near.warm);
         if (solution.status == PairStatus::Touching) refuse(index);
         if (solution.status == PairStatus::Apart) continue;
         cache.lagged.push_back(lag_hull_pair(solution, a, b, hulls_[at(near.a)].first, hulls_[at(near.b)].first,
-                                             *p.pose_a, *p.pose_b, scale, options_.friction));
+                                             p.pose_a, p.pose_b, scale, options_.friction));
     }
     for_each_half_space(p, cache, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool first) {
-        LaggedContact contact = begin_half_space(frame, scale, !first);
+        LaggedContact contact = begin_half_space(frame, !first);
         for (const int hull : hulls_of_[at(body)]) {
             HullSums sums;
-            if (!add_hull_above(columns(hull, memory), frame, pose.rotation, scale.margin, sums)) refuse(index);
+            if (!add_hull_above(columns(hull, index, memory), frame, pose.rotation, scale.margin, sums)) refuse(index);
             if (sums.value > 0.0)
-                lag_hull_above(columns(hull, memory), hulls_[at(hull)].first, pose.rotation, scale, options_.friction,
-                               contact);
+                lag_hull_above(columns(hull, index, memory), hulls_[at(hull)].first, pose.rotation, scale,
+                               options_.friction, contact);
         }
         if (!contact.points.empty()) cache.lagged.push_back(std::move(contact));
     });
+    for (LaggedContact& contact : cache.lagged) contact.duals.resize(contact.points.size());
 }
 
 void Polyhedral::pair_energy(int index, PairwiseMemory& step, PairResult& result) const {
@@ -130,15 +129,16 @@ void Polyhedral::pair_energy(int index, PairwiseMemory& step, PairResult& result
     const PairScale scale = this->scale(index, memory);
     const Pose b_in_a = p.b_in_a();
     for (HullPair& near : cache.near) {
-        const HullPairSolution solution = solve_hull_pair(columns(near.a, memory), columns(near.b, memory), b_in_a,
-                                                          scale.margin, kEnergyTolerance, near.warm);
+        const HullPairSolution solution =
+            solve_hull_pair(columns(near.a, index, memory), columns(near.b, index, memory), b_in_a, scale.margin,
+                            kEnergyTolerance, near.warm);
         result.finite = solution.status != PairStatus::Touching;
         if (!result.finite) return;
         result.energy += scale.weight * solution.value;
     }
     for_each_half_space(p, cache, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool) {
         HullSums sums;
-        result.finite = add_body_above(frame, body, pose, memory, sums) && result.finite;
+        result.finite = add_body_above(frame, body, index, pose, memory, sums) && result.finite;
         result.energy += scale.weight * sums.value;
     });
     if (!std::isfinite(result.energy)) result.finite = false;
@@ -147,8 +147,8 @@ void Polyhedral::pair_energy(int index, PairwiseMemory& step, PairResult& result
     const PairView start = view(index, memory.previous);
     double friction = 0.0;
     for (const LaggedContact& contact : cache.lagged) {
-        friction += ContactFriction(contact, *start.pose_a, *p.pose_a, *start.pose_b, *p.pose_b, length(),
-                                    slip_model(memory.dt, contact.half_space))
+        friction += ContactFriction(contact, start.pose_a, p.pose_a, start.pose_b, p.pose_b,
+                                    slip_model(index, memory.dt, contact.half_space))
                         .energy();
     }
     result.energy += coefficient * friction;
@@ -162,42 +162,46 @@ void Polyhedral::pair_linearize(int index, PairwiseMemory& step, PairResult& res
     double gap = std::numeric_limits<double>::infinity();
     const Pose b_in_a = p.b_in_a();
     for (HullPair& near : cache.near) {
-        const HullPairSolution& solution = near.solution = solve_hull_pair(
-            columns(near.a, memory), columns(near.b, memory), b_in_a, scale.margin, kDerivativeTolerance, near.warm);
+        const HullPairSolution& solution = near.solution =
+            solve_hull_pair(columns(near.a, index, memory), columns(near.b, index, memory), b_in_a, scale.margin,
+                            kDerivativeTolerance, near.warm);
         result.finite = solution.status != PairStatus::Touching;
         if (!result.finite) return;
         gap = std::min(gap, solution.gap);
         if (solution.status == PairStatus::Apart) continue;
-        const WorldPair world = in_world(solution, *p.pose_a, *p.pose_b);
+        const WorldPair world = in_world(solution, p.pose_a, p.pose_b);
         result.energy += scale.weight * solution.value;
-        result.gradient += unscaled_gradient(pair_gradient(world), scale.weight, length());
-        block.hessian += unscaled_hessian(pair_hessian(world), scale.weight, length());
+        result.gradient += unscaled_gradient(pair_gradient(world), scale.weight, length(index));
+        block.hessian += unscaled_hessian(pair_hessian(world), scale.weight, length(index));
     }
     for_each_half_space(p, cache, [&](const HalfSpaceFrame& frame, int body, const Pose& pose, bool first) {
         HullSums sums;
-        result.finite = add_body_above(frame, body, pose, memory, sums) && result.finite;
+        result.finite = add_body_above(frame, body, index, pose, memory, sums) && result.finite;
         gap = std::min(gap, sums.lowest / height_factor(scale.margin));
         if (!result.finite || sums.value == 0.0) return;
         result.energy += scale.weight * sums.value;
-        add_in_pair_order(first, 1.0,
-                          unscaled_gradient(half_space_gradient(sums, frame, scale.margin), scale.weight, length()),
-                          unscaled_hessian(half_space_hessian(sums, frame, scale.margin), scale.weight, length()),
-                          result.gradient, block.hessian);
+        add_in_pair_order(
+            first, 1.0, unscaled_gradient(half_space_gradient(sums, frame, scale.margin), scale.weight, length(index)),
+            unscaled_hessian(half_space_hessian(sums, frame, scale.margin), scale.weight, length(index)),
+            result.gradient, block.hessian);
     });
     if (!std::isfinite(result.energy)) result.finite = false;
     if (!result.finite) return;
-    const double size = p.pose_a->position.norm() + p.pose_b->position.norm() + 1.0;
-    block.gap = std::min(cache.box_gap, std::max(0.0, length() * (gap - kGapRounding * size)));
+    const double size = p.pose_a.position.norm() + p.pose_b.position.norm() + 1.0;
+    block.gap = std::min(cache.box_gap, std::max(0.0, length(index) * (gap - kGapRounding * size)));
+    block.normal_gradient = result.gradient;
+    block.normal_hessian = block.hessian;
     const double coefficient = memory.coefficients[at(index)];
     if (coefficient == 0.0 || cache.lagged.empty()) return;
     const PairView start = view(index, memory.previous);
     double friction = 0.0;
-    for (const LaggedContact& contact : cache.lagged) {
-        const FrictionSum sum = ContactFriction(contact, *start.pose_a, *p.pose_a, *start.pose_b, *p.pose_b, length(),
-                                                slip_model(memory.dt, contact.half_space))
-                                    .sum();
+    for (LaggedContact& contact : cache.lagged) {
+        const FrictionSum sum = ContactFriction(contact, start.pose_a, p.pose_a, start.pose_b, p.pose_b,
+                                                slip_model(index, memory.dt, contact.half_space))
+                                    .sum({contact.duals, memory.multiplier});
         friction += sum.energy;
-        add_in_pair_order(!contact.swapped, coefficient, sum.gradient, sum.hessian, result.gradient, block.hessian);
+        add_in_pair_order(!contact.swapped, 1.0, unscaled_gradient(sum.gradient, coefficient, length(index)),
+                          unscaled_hessian(sum.hessian, coefficient, length(index)), result.gradient, block.hessian);
     }
     result.friction = coefficient * friction;
     result.energy += result.friction;
@@ -206,11 +210,11 @@ void Polyhedral::pair_linearize(int index, PairwiseMemory& step, PairResult& res
 void Polyhedral::add_pair_vertices(const PairView& p, const HullPair& near, const Vector12d& twist,
                                    const Memory& memory, PairAdjoint& adjoint) const {
     const PairScale scale = this->scale(p.index, memory);
-    const WorldPair pair = in_world(near.solution, *p.pose_a, *p.pose_b);
+    const WorldPair pair = in_world(near.solution, p.pose_a, p.pose_b);
     const Vector3d& n = pair.plane.normal;
     const Vector4d y = solve_ldlt(pair.hessian, Vector4d(plane_coupling(pair) * twist));
     const auto one_side = [&](int hull, double side, const Pose& pose, const Vector3d& from, const Vector6d& motion) {
-        const HullColumns points = columns(hull, memory);
+        const HullColumns points = columns(hull, p.index, memory);
         const Vector3d centre = pose.rotation.transpose() * from, local = pose.rotation.transpose() * n;
         for (int m = 0; m < points.size; ++m) {
             const Vector3d inner = points.point(m) - centre;
@@ -222,11 +226,11 @@ void Polyhedral::add_pair_vertices(const PairView& p, const HullPair& near, cons
             const Vector3d bar = value.second * (n.dot(moved) - x.dot(y.head<3>()) - y[3]) * n -
                                  side * value.first * (y.head<3>() - n.cross(w));
             adjoint.vertices.emplace_back(hulls_[at(hull)].first + m,
-                                          scale.weight / length() * (pose.rotation.transpose() * bar));
+                                          scale.weight / length(p.index) * (pose.rotation.transpose() * bar));
         }
     };
-    one_side(near.a, -1.0, *p.pose_a, pair.from_a, twist.head<6>());
-    one_side(near.b, 1.0, *p.pose_b, pair.from_b, twist.tail<6>());
+    one_side(near.a, -1.0, p.pose_a, pair.from_a, twist.head<6>());
+    one_side(near.b, 1.0, p.pose_b, pair.from_b, twist.tail<6>());
 }
 
 void Polyhedral::add_height_vertices(const HalfSpaceFrame& frame, int body, const Pose& pose, int pair,
@@ -236,7 +240,7 @@ void Polyhedral::add_height_vertices(const HalfSpaceFrame& frame, int body, cons
     const Vector3d v = twist.segment<3>(0), w = twist.segment<3>(3), v_h = twist.segment<3>(6),
                    w_h = twist.segment<3>(9);
     for (const int hull : hulls_of_[at(body)]) {
-        const HullColumns points = columns(hull, memory);
+        const HullColumns points = columns(hull, pair, memory);
         for (int m = 0; m < points.size; ++m) {
             const Vector3d x = pose.rotation * points.point(m);
             const double q = n.dot(x) + height_factor(scale.margin) * frame.height;
@@ -245,7 +249,7 @@ void Polyhedral::add_height_vertices(const HalfSpaceFrame& frame, int body, cons
             const double rate = n.dot(v - v_h + w.cross(x) - w_h.cross(x + frame.apart));
             const Vector3d bar = value.second * rate * n + value.first * n.cross(w - w_h);
             adjoint.vertices.emplace_back(hulls_[at(hull)].first + m,
-                                          scale.weight / length() * (pose.rotation.transpose() * bar));
+                                          scale.weight / length(pair) * (pose.rotation.transpose() * bar));
         }
     }
 }
@@ -253,7 +257,7 @@ void Polyhedral::add_height_vertices(const HalfSpaceFrame& frame, int body, cons
 void Polyhedral::potential_vjp(const PairView& p, const Twists& twists, const Memory& memory,
                                PairAdjoint& adjoint) const {
     const PairMemory& cache = memory.pairs[at(p.index)];
-    const Vector12d twist = scaled_twists(twists[at(p.a)], twists[at(p.b)], length());
+    const Vector12d twist = scaled_twists(twists[at(p.a)], twists[at(p.b)], length(p.index));
     for (const HullPair& near : cache.near) {
         if (near.solution.status == PairStatus::Active) add_pair_vertices(p, near, twist, memory, adjoint);
     }
@@ -264,21 +268,25 @@ void Polyhedral::potential_vjp(const PairView& p, const Twists& twists, const Me
 
 void Polyhedral::friction_vjp(const PairView& p, const PairView& start, const Twists& twists, const Memory& memory,
                               PairAdjoint& adjoint) const {
+    const Vector12d twist = scaled_twists(twists[at(p.a)], twists[at(p.b)], length(p.index));
     std::vector<FrictionPoint> bars;
     for (const LaggedContact& contact : memory.pairs[at(p.index)].lagged) {
         bars.resize(contact.points.size());
-        const ContactFriction friction(contact, *start.pose_a, *p.pose_a, *start.pose_b, *p.pose_b, length(),
-                                       slip_model(memory.dt, contact.half_space));
-        const FrictionAdjoint direct =
-            friction.vjp(twists[at(contact.swapped ? p.b : p.a)], twists[at(contact.swapped ? p.a : p.b)], bars);
+        const ContactFriction friction(contact, start.pose_a, p.pose_a, start.pose_b, p.pose_b,
+                                       slip_model(p.index, memory.dt, contact.half_space));
+        const FrictionAdjoint direct = contact.swapped ? friction.vjp(twist.tail<6>(), twist.head<6>(), bars)
+                                                       : friction.vjp(twist.head<6>(), twist.tail<6>(), bars);
         const ContactAdjoint back = pull_back(contact, direct, bars, scale(p.index, memory), options_.friction);
         adjoint.phi += direct.phi;
-        adjoint.start.add({direct.previous_a + back.start.a, direct.previous_b + back.start.b}, !contact.swapped);
+        StartAdjoint start_bar{direct.previous_a + back.start.a, direct.previous_b + back.start.b};
+        start_bar.a.head<3>() /= length(p.index);
+        start_bar.b.head<3>() /= length(p.index);
+        adjoint.start.add(start_bar, !contact.swapped);
         for (std::size_t m = 0; m < contact.vertices.size(); ++m) {
             const bool on_first = contact.half_space ? !contact.swapped : m < contact.split;
-            const Pose& pose = on_first ? *start.pose_a : *start.pose_b;
+            const Pose& pose = on_first ? start.pose_a : start.pose_b;
             adjoint.friction_vertices.emplace_back(contact.vertices[m].row,
-                                                   pose.rotation.transpose() * back.vertices[m]);
+                                                   pose.rotation.transpose() * back.vertices[m] / length(p.index));
         }
     }
 }

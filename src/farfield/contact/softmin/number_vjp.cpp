@@ -37,7 +37,8 @@ Vector6d relative(const Pose& surface, const Pose& query, const Vector6d& of_sur
     return out;
 }
 
-void differentiate(const ForceNumbers& numbers, const Vector6d& velocity, const Vector6d& direction, double radius, Query& q) {
+void differentiate(const ForceNumbers& numbers, const Vector6d& velocity, const Vector6d& direction, double radius,
+                   Query& q) {
     FormulaNumbers<Number> k(numbers);
     k.ramp.slope[7] = 1.0;
     const auto lift = [](double value, int slot) {
@@ -123,7 +124,8 @@ void SoftminMemory::add_number_vjp(const Poses& poses, const Twists& twists, con
             const std::size_t asks = at(side.first_asks ? pair.bodies.a : pair.bodies.b),
                               has = at(side.first_asks ? pair.bodies.b : pair.bodies.a);
             const Pose local = poses[has].inverse() * poses[asks];
-            find_field(*side.queries, *side.surface, {local.rotation, local.position}, pair.cut, true, least, fields[s]);
+            find_field(*side.queries, *side.surface, {local.rotation, local.position}, pair.cut, true, least,
+                       fields[s]);
             const Vector6d velocity = relative(poses[has], poses[asks], twists[has], twists[asks]),
                            along = relative(poses[has], poses[asks], direction[has], direction[asks]);
             for (int g = 0; g < fields[s].count; ++g) {
@@ -151,12 +153,14 @@ void SoftminMemory::add_number_vjp(const Poses& poses, const Twists& twists, con
         power /= total;
         for (std::size_t s = 0; s < pair.sides.size(); ++s) {
             const Side& side = pair.sides[s];
-            const int asks = side.first_asks ? pair.bodies.a : pair.bodies.b, has = side.first_asks ? pair.bodies.b : pair.bodies.a;
+            const int asks = side.first_asks ? pair.bodies.a : pair.bodies.b,
+                      has = side.first_asks ? pair.bodies.b : pair.bodies.a;
             const Matrix3<double> turn = poses[at(asks)].rotation.transpose() * poses[at(has)].rotation;
             CloudBars bars;
             bars.points.assign(at(side.surface->tree.count), Vector3d::Zero());
             const bool cloud = side.surface->kind == SurfaceKind::Cloud;
-            const bool asked_by_cloud = side.queries == &law_.shapes()[at(asks)].queries && law_.first_number(asks) >= 0;
+            const bool asked_by_cloud =
+                side.queries == &law_.shapes()[at(asks)].queries && law_.first_number(asks) >= 0;
             for (const Query& q : queries) {
                 if (q.side != static_cast<int>(s)) continue;
                 const double share = std::exp((least - q.phi) / numbers.sharing) / total;

@@ -91,17 +91,6 @@ PointRows distinct_vertices(const TriangleMesh& mesh) {
     return out;
 }
 
-double surface_area(const TriangleMesh& mesh) {
-    double area = 0.0;
-    for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
-        const Vector3d a = mesh.vertices.row(mesh.triangles(t, 0)).transpose();
-        const Vector3d b = mesh.vertices.row(mesh.triangles(t, 1)).transpose();
-        const Vector3d c = mesh.vertices.row(mesh.triangles(t, 2)).transpose();
-        area += 0.5 * (b - a).cross(c - a).norm();
-    }
-    return area;
-}
-
 PointCloud sampled_cloud(const Scene& scene, const std::vector<const Shape*>& shapes, const TriangleMesh& whole,
                          const SoftminOptions& options) {
     const double spacing = options.spacing.value_or(std::sqrt(surface_area(whole) / kDefaultPoints));

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/dynamics/barrier_direction.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "farfield/dynamics/pair_coordinates.hpp"
+
+namespace farfield {
+namespace {
+
+using Eigen::VectorXd;
+
+constexpr double kNotable = 0.1;  // t up to which a parabola will do
+constexpr double kFlat = 1e-5;    // of the largest eigenvalue: where a pair has no stiffness
+constexpr double kToWall = 0.9;   // of the way to t = 1
+constexpr int kIterations = 12, kHalvings = 20;
+constexpr double kArmijo = 1e-4;
+constexpr double kCloseEnough = 1e-6;  // fall that is left, of what Newton's step promises
+
+std::size_t at(int body) { return static_cast<std::size_t>(body); }
+
+/// 2 G.N^+ G: of all barriers of this force the stiffest that nowhere is stiffer than N.
+double barrier_energy(const contact::PairBlock& pair) {
+    const PairCoordinates coordinates(pair.normal_hessian);
+    const PairCoordinates::Vector9d g = coordinates.gradient(pair.normal_gradient);
+    const Eigen::SelfAdjointEigenSolver<PairCoordinates::Matrix9d> solver(coordinates.hessian(pair.normal_hessian));
+    double sum = 0.0;
+    for (int k = 8; k >= 0 && solver.eigenvalues()[k] > kFlat * solver.eigenvalues()[8]; --k) {  // ascending
+        const double part = solver.eigenvectors().col(k).dot(g);
+        sum += part * part / solver.eigenvalues()[k];
+    }
+    return 2.0 * sum;
+}
+
+/// x(t) = 1/(1 - t) - 1 - t - t^2, written without cancellation, and its derivatives.
+double excess(double t) { return t * t * t / (1.0 - t); }
+double excess_slope(double t) { return t * t * (3.0 - 2.0 * t) / ((1.0 - t) * (1.0 - t)); }
+double excess_curvature(double t) {
+    const double room = 1.0 - t;
+    return 2.0 * t * (3.0 - 3.0 * t + t * t) / (room * room * room);
+}
+
+}  // namespace
+
+void BarrierDirection::choose(const contact::ContactLinearization& contact) {
+    barriers_.clear();
+    for (const contact::PairBlock& pair : contact.blocks) {
+        const double floor = pair.normal_gradient.head<3>().norm() * pair.gap;  // of a barrier over the distance alone
+        const Vector6d &a = twists_[at(pair.a)], &b = twists_[at(pair.b)];
+        const double along = pair.normal_gradient.head<6>().dot(a) + pair.normal_gradient.tail<6>().dot(b);
+        if (!(std::abs(along) > kNotable * floor)) continue;
+        const double energy = std::max(barrier_energy(pair), floor);
+        if (std::abs(along) > kNotable * energy) barriers_.push_back({&pair, energy, along});
+    }
+    if (barriers_.size() > kMost) {
+        std::stable_sort(barriers_.begin(), barriers_.end(), [](const Barrier& x, const Barrier& y) {
+            return std::abs(x.along) * y.energy > std::abs(y.along) * x.energy;
+        });
+        barriers_.resize(kMost);
+    }
+}
+
+void BarrierDirection::couple(const Model& model, const Kinematics& kinematics, StepLinearization& system) {
+    const std::size_t count = barriers_.size();
+    const auto size = static_cast<Eigen::Index>(count);
+    energies_.resize(size);
+    along_.resize(size);
+    coupling_.resize(size, size);
+    if (responses_.size() < count) responses_.resize(count);
+    for (std::size_t j = 0; j < count; ++j) {
+        const contact::PairBlock& pair = *barriers_[j].pair;
+        wrenches_.assign(twists_.size(), Vector6d::Zero());
+        wrenches_[at(pair.a)] = pair.normal_gradient.head<6>();
+        wrenches_[at(pair.b)] = pair.normal_gradient.tail<6>();
+        VectorXd& response = responses_[j];
+        response.setZero(model.num_dofs());
+        add_pull_back(model, kinematics, wrenches_, subtree_, response);
+        side_ = response;
+        system.solve(side_);
+        response = side_.col(0);
+        body_twists(model, kinematics, response, twists_);
+        const auto column = static_cast<Eigen::Index>(j);
+        for (std::size_t i = 0; i < count; ++i) {
+            const contact::PairBlock& other = *barriers_[i].pair;
+            coupling_(static_cast<Eigen::Index>(i), column) =
+                other.normal_gradient.head<6>().dot(twists_[at(other.a)]) +
+                other.normal_gradient.tail<6>().dot(twists_[at(other.b)]);
+        }
+        energies_[column] = barriers_[j].energy;
+        along_[column] = barriers_[j].along;
+    }
+}
+
+double BarrierDirection::value(double slope, const Point& x) const {
+    double sum =
+        (1.0 - 0.5 * x.alpha) * x.alpha * slope + (1.0 - x.alpha) * along_.dot(x.mu) + 0.5 * x.mu.dot(coupling_ * x.mu);
+    for (Eigen::Index i = 0; i < x.t.size(); ++i) {
+        if (!(x.t[i] < 1.0)) return std::numeric_limits<double>::infinity();
+        sum += energies_[i] * excess(x.t[i]);
+    }
+    return sum;
+}
+
+double BarrierDirection::direction(double slope, const Point& from, Point& way) const {
+    const Vector curvature = from.t.unaryExpr(&excess_curvature).cwiseQuotient(energies_);
+    // H^-1 gradient = -rest D_0 + W nu, and Woodbury's formula adds the curvature of the barriers to H.
+    const double rest = 1.0 - from.alpha;
+    const Vector nu = from.t.unaryExpr(&excess_slope) - from.mu;
+    Matrix system = curvature.asDiagonal() * coupling_;
+    system.diagonal().array() += 1.0;
+    const Vector seen = curvature.cwiseProduct(coupling_ * nu - rest * along_);
+    way.alpha = rest;
+    way.mu = nu - system.partialPivLu().solve(seen);
+    const Vector pressed = rest * along_ - coupling_ * way.mu;
+    way.t = pressed.cwiseQuotient(energies_);
+    return rest * rest * slope + rest * along_.dot(way.mu) + nu.dot(pressed);
+}
+
+BarrierDirection::Point BarrierDirection::minimise(double slope) const {
+    Point x{0.0, Vector::Zero(along_.size()), Vector::Zero(along_.size())}, way, trial;
+    double best = 0.0;
+    for (int iteration = 0; iteration < kIterations; ++iteration) {
+        const double fall = direction(slope, x, way);
+        double beta = 1.0;
+        for (Eigen::Index i = 0; i < x.t.size(); ++i) {
+            if (way.t[i] > 0.0) beta = std::min(beta, kToWall * (1.0 - x.t[i]) / way.t[i]);
+        }
+        bool found = false;
+        for (int halving = 0; halving < kHalvings && !found; ++halving, beta *= 0.5) {
+            trial = {x.alpha + beta * way.alpha, x.mu + beta * way.mu, x.t + beta * way.t};
+            const double there = value(slope, trial);
+            found = there <= best + kArmijo * beta * fall;
+            if (found) best = there;
+        }
+        if (!found) break;
+        x = trial;
+        if (fall >= kCloseEnough * slope) break;
+    }
+    return x;
+}
+
+double BarrierDirection::bend(const Model& model, const Kinematics& kinematics, StepLinearization& system, double slope,
+                              VectorXd& step) {
+    body_twists(model, kinematics, step, twists_);
+    choose(system.contact);
+    if (barriers_.empty()) return slope;
+    couple(model, kinematics, system);
+    const Point found = minimise(slope);
+    const double bent = found.alpha * slope + along_.dot(found.mu);
+    if (!(bent < 0.0)) return slope;
+    step *= found.alpha;
+    for (std::size_t i = 0; i < barriers_.size(); ++i) step -= found.mu[static_cast<Eigen::Index>(i)] * responses_[i];
+    return bent;
+}
+
+}  // namespace farfield

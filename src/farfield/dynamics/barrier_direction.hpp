@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  A Newton direction that knows how barriers grow: a pair that the step presses or relieves is modelled by 1/distance.
+///
+/// A parabola leads a body too far into a contact, and too little out of it. With G gradient and N Hessian of a pair's potential, friction
+/// left out, and e = 2 G.N^+ G, the energy of a barrier e/(1 - t) of that force and curvature, the direction minimises
+///     g.D + D.H.D/2 + sum over pairs of e [1/(1 - t) - 1 - t - t^2],    t = G.D/e < 1
+/// where H already holds all of second order. The minimum lies in the span of D_0 = -H^-1 g and W = H^-1 G, D = alpha D_0 - W mu: it takes
+/// one solve for every pair that is bent, and Newton's method on as many numbers. No geometry is looked at again.
+#include <Eigen/Dense>
+#include <vector>
+
+#include "farfield/contact/contact_potential.hpp"
+#include "farfield/dynamics/step_linearization.hpp"
+#include "farfield/model/kinematics.hpp"
+
+namespace farfield {
+
+class BarrierDirection {
+ public:
+    /// Bends `step`, the Newton step of the system factored last, which promises a fall of `slope`; returns the slope along the new one.
+    /// `kinematics`: where the system was linearised.
+    double bend(const Model& model, const Kinematics& kinematics, StepLinearization& at, double slope,
+                Eigen::VectorXd& step);
+
+ private:
+    static constexpr int kMost = 32;  // pairs that are bent at once: those that the step changes most
+    using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMost, 1>;
+    using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMost, kMost>;
+    struct Barrier {
+        const contact::PairBlock* pair = nullptr;
+        double energy = 0.0;  ///< e
+        double along = 0.0;   ///< G.D_0
+    };
+    struct Point {
+        double alpha = 0.0;
+        Vector mu, t;
+    };
+
+    void choose(const contact::ContactLinearization& contact);
+    void couple(const Model& model, const Kinematics& kinematics, StepLinearization& at);
+    /// Newton direction of the model at a point, and the slope along it.
+    double direction(double slope, const Point& from, Point& way) const;
+    [[nodiscard]] double value(double slope, const Point& at) const;
+    [[nodiscard]] Point minimise(double slope) const;
+
+    std::vector<Vector6d> twists_, wrenches_, subtree_;  ///< per body
+    std::vector<Barrier> barriers_;
+    std::vector<Eigen::VectorXd> responses_;  ///< columns of W
+    Vector energies_, along_;
+    Matrix coupling_;  ///< G^T W
+    RightHandSides side_;
+};
+
+}  // namespace farfield
