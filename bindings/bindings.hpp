@@ -11,6 +11,7 @@ void bind_rigid_body_dynamics(nanobind::module_& m);
 void bind_contact(nanobind::module_& m);
 void bind_contact_ipc(nanobind::module_& m);
 void bind_contact_polyhedral(nanobind::module_& m);
+void bind_contact_softmin(nanobind::module_& m);
 void bind_trajectory(nanobind::module_& m);
 void bind_dynamics(nanobind::module_& m);
 void bind_simulation(nanobind::module_& m);

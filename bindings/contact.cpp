@@ -42,6 +42,10 @@ const std::vector<ContactPair>& pairs_of(const ContactSetup& setup, const Model&
     return (setup.filter->surfaces() ? *setup.filter->surfaces() : model.collision()).pairs;
 }
 
+void require_potential(const ContactSetup& setup, const char* place) {
+    if (!setup.potential) fail(place, ": a force law, expected a contact model with an energy; see Softmin.forces");
+}
+
 /// One block per contact pair: zero for those that do not interact.
 void list_all_pairs(contact::ContactLinearization& d, const std::vector<ContactPair>& pairs) {
     std::vector<contact::PairBlock> all;
@@ -62,6 +66,7 @@ LeafWeights leaf_weights_named(const std::string& name) {
 
 nb::list pair_weights(ContactModel& contact, const std::shared_ptr<Model>& model) {
     const ContactSetup setup = contact.setup(model);
+    require_potential(setup, "pair_weights");
     const std::vector<ContactPair>& pairs = pairs_of(setup, *model);
     const auto name = [&](int body) { return model->bodies()[static_cast<std::size_t>(body)].name; };
     nb::list out;
@@ -75,6 +80,7 @@ contact::ContactLinearization evaluate(ContactModel& contact, const std::shared_
                                        const std::optional<Eigen::VectorXd>& previous_q, double dt) {
     const Poses poses = poses_at(*model, parameters, q, "evaluate: q");
     const ContactSetup setup = contact.setup(model);
+    require_potential(setup, "evaluate");
     const auto memory = setup.potential->make_memory();
     contact::ContactLinearization out;
     if (previous_q) {
@@ -115,6 +121,7 @@ ContactPtr contact_with(const contact::ContactOptions& options) {
     if (name == "longrange") return std::make_shared<LongRangeModel>(options);
     if (name == "polyhedral") return std::make_shared<PolyhedralModel>(options);
     if (name == "ipc") return std::make_shared<IpcModel>(options);
+    if (name == "softmin") return std::make_shared<SoftminModel>(options);
     return std::make_shared<IpcGlobalModel>(options);
 }
 

@@ -24,7 +24,7 @@ class ContactModel {
     [[nodiscard]] ContactSetup setup(const std::shared_ptr<const Model>& model) {
         const std::lock_guard lock(mutex_);
         if (model_.lock() != model) {
-            setup_ = make_contact_setup(*model, contact::make_contact(*model, options_), description());
+            setup_ = make_contact_setup(*model, contact::make_contact_model(*model, options_), description());
             model_ = model;
         }
         return setup_;
@@ -47,6 +47,7 @@ using LongRangeModel = ContactModelKind<0>;
 using PolyhedralModel = ContactModelKind<1>;
 using IpcModel = ContactModelKind<2>;
 using IpcGlobalModel = ContactModelKind<3>;
+using SoftminModel = ContactModelKind<4>;
 
 template <class FrictionForm>
 FrictionForm friction_form(const std::string& name, const char* model) {

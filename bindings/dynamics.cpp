@@ -214,7 +214,7 @@ std::vector<Trajectory> run_batch(const Models& given_models, const std::vector<
 std::variant<RolloutGradient, std::vector<RolloutGradient>> run_vjp(
     const Trajectory& trajectory, const std::optional<ConstArray>& dL_dq, const std::optional<ConstArray>& dL_dv,
     const std::optional<ConstArray>& dL_dpose, const ParameterPartials& dL_dparameters, bool allow_unconverged,
-    const nb::object& policy, int threads) {
+    const nb::object& policy, int threads, bool contact_numbers) {
     const PartialArrays arrays{dL_dq, dL_dv, dL_dpose, dL_dparameters};
     const std::optional<std::size_t> losses = arrays.num_losses();
     std::vector<LossPartials> partials;
@@ -223,9 +223,11 @@ std::variant<RolloutGradient, std::vector<RolloutGradient>> run_vjp(
     if (!policy.is_none()) wrapped.emplace(policy);
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
-    std::vector<RolloutGradient> found =
-        rollout_vjp(trajectory, std::span<const LossPartials>(partials),
-                    {.allow_unconverged = allow_unconverged, .policy = wrapped ? &*wrapped : nullptr, .pool = &pool});
+    std::vector<RolloutGradient> found = rollout_vjp(trajectory, std::span<const LossPartials>(partials),
+                                                     {.allow_unconverged = allow_unconverged,
+                                                      .policy = wrapped ? &*wrapped : nullptr,
+                                                      .pool = &pool,
+                                                      .contact_numbers = contact_numbers});
     if (losses) return found;
     return std::move(found.front());
 }
@@ -283,6 +285,8 @@ void bind_dynamics(nb::module_& m) {
         .def_ro("controls", &RolloutGradient::controls, "Shape (steps, num_controls).")
         .def_ro("script", &RolloutGradient::script, "By scripted poses, tangent, shape (steps, 6 num_kinematic).")
         .def_ro("parameters", &RolloutGradient::parameters, "Same layout as Parameters.")
+        .def_ro("contact", &RolloutGradient::contact,
+                "By the force law's own numbers (Softmin.number_names), where contact_numbers asked for them.")
         .def_ro("policy", &RolloutGradient::policy, "By the policy's own numbers.");
 
     m.def(
@@ -319,13 +323,14 @@ void bind_dynamics(nb::module_& m) {
     m.def(
         "rollout_vjp", &run_vjp, "trajectory"_a, nb::kw_only(), "dL_dq"_a.none() = nb::none(),
         "dL_dv"_a.none() = nb::none(), "dL_dpose"_a.none() = nb::none(), "dL_dparameters"_a.none() = nb::none(),
-        "allow_unconverged"_a = false, "policy"_a.none() = nb::none(), "threads"_a = 1,
+        "allow_unconverged"_a = false, "policy"_a.none() = nb::none(), "threads"_a = 1, "contact_numbers"_a = false,
         "Gradient of a loss from its partials per state: dL_dq, dL_dv of shape (steps + 1, num_dofs), tangent; "
         "dL_dpose of shape\n"
         "(steps + 1, num_bodies, 6): by the position of the body's origin, then by a rotation vector, world axes. "
         "Not copied.\n"
         "dL_dparameters: of a loss that depends on parameters directly, states held fixed; it is added to the "
         "gradient.\n"
+        "contact_numbers: the gradient by temperatures and points of a force law as well.\n"
         "Several losses at once: every array gets one more extent before the others and dL_dparameters is a list; the "
         "result is a list\nof gradients, for little more than the price of one.");
     nb::class_<StepJacobian>(m, "StepJacobian",

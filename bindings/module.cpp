@@ -15,6 +15,7 @@ NB_MODULE(_core, m) {
     farfield::python::bind_contact(m);
     farfield::python::bind_contact_ipc(m);
     farfield::python::bind_contact_polyhedral(m);
+    farfield::python::bind_contact_softmin(m);
     farfield::python::bind_trajectory(m);
     farfield::python::bind_dynamics(m);
     farfield::python::bind_simulation(m);

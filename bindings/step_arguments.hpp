@@ -20,6 +20,13 @@ inline PdConvention pd_convention_of(const std::string& name) {
 
 inline const char* name_of(PdConvention convention) { return convention == PdConvention::Paper ? "paper" : "standard"; }
 
+inline Integrator integrator_of(const std::string& name) {
+    for (const Integrator known : {Integrator::Automatic, Integrator::Implicit, Integrator::Euler, Integrator::Rk4}) {
+        if (name == name_of(known)) return known;
+    }
+    fail("integrator '", name, "', expected 'automatic', 'implicit', 'euler' or 'rk4'");
+}
+
 /// What a rollout is told about its steps: one struct, or single numbers; dt is that of the model unless given.
 inline StepOptions step_options(const std::shared_ptr<Model>& model, const std::optional<StepOptions>& given,
                                 std::optional<double> dt, std::optional<double> tolerance,
@@ -40,7 +47,8 @@ inline ContactSetup setup_of(const ContactPtr& contact, const std::shared_ptr<Mo
                              const std::optional<FilterOptions>& filter) {
     if (!contact) return {};
     ContactSetup setup = contact->setup(model);
-    if (filter) setup.filter = std::make_shared<const CollisionFilter>(*model, setup.filter->surfaces(), *filter);
+    if (filter && setup.filter)
+        setup.filter = std::make_shared<const CollisionFilter>(*model, setup.filter->surfaces(), *filter);
     return setup;
 }
 

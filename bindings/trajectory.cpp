@@ -58,13 +58,16 @@ void bind_steps(nb::module_& m) {
     nb::class_<StepOptions>(m, "StepOptions", "How a step is taken.")
         .def(
             "__init__",
-            [](StepOptions* self, double dt, double tolerance, int max_iterations, const std::string& pd_convention) {
-                const StepOptions options{dt, tolerance, max_iterations, pd_convention_of(pd_convention)};
+            [](StepOptions* self, double dt, double tolerance, int max_iterations, const std::string& pd_convention,
+               const std::string& integrator) {
+                const StepOptions options{dt, tolerance, max_iterations, pd_convention_of(pd_convention),
+                                          integrator_of(integrator)};
                 validate(options);
                 new (self) StepOptions(options);
             },
             nb::kw_only(), "dt"_a = StepOptions{}.dt, "tolerance"_a = StepOptions{}.tolerance,
-            "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = name_of(StepOptions{}.pd_convention))
+            "max_iterations"_a = StepOptions{}.max_iterations, "pd_convention"_a = name_of(StepOptions{}.pd_convention),
+            "integrator"_a = name_of(StepOptions{}.integrator))
         .def_ro("dt", &StepOptions::dt, "Time step [s].")
         .def_ro("tolerance", &StepOptions::tolerance,
                 "Newton stop: how far off a coordinate may still be, relative to the size of what it moves; the step "
@@ -72,6 +75,9 @@ void bind_steps(nb::module_& m) {
                 "there is still taken.")
         .def_ro("max_iterations", &StepOptions::max_iterations,
                 "Newton iterations of one piece; a step that needs more is cut.")
+        .def_prop_ro(
+            "integrator", [](const StepOptions& o) { return name_of(o.integrator); },
+            "'automatic': 'euler' under a force law, else 'implicit'; 'euler' (semi-implicit) and 'rk4' are explicit.")
         .def_prop_ro(
             "pd_convention", [](const StepOptions& o) { return name_of(o.pd_convention); },
             "'standard': 1/2 kp |q* - q|^2 + 1/2 kd dt |v* - v|^2; 'paper': the same without the halves and the dt.");

@@ -45,6 +45,7 @@ PYTHON_RANKS = {
     "convex": 0,
     "differences": 0,
     "files": 0,
+    "soft_top_k": 0,
     "importers": 0,
     "marker": 0,
     "motion": 0,

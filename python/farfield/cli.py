@@ -32,6 +32,7 @@ COMMANDS = (
         "farfield.commands.properties",
         "measure what each contact model promises: barrier, smooth, never pulls, never vanishes",
     ),
+    ("cloud", "farfield.commands.cloud", "turn a mesh into a point cloud for soft contact, and check it"),
     (
         "soak",
         "farfield.commands.soak",

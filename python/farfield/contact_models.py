@@ -16,6 +16,7 @@ CONTACT_MODELS = {
     "polyhedral": _core.Polyhedral,
     "ipc": _core.Ipc,
     "ipc-global": _core.IpcGlobal,
+    "softmin": _core.Softmin,
 }
 
 

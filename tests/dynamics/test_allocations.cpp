@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <new>
 
+#include "contact/softmin/push_scene.hpp"
+#include "farfield/contact/softmin/softmin.hpp"
+#include "farfield/dynamics/explicit_step.hpp"
 #include "farfield/dynamics/implicit_step.hpp"
 #include "support/contact_rollouts.hpp"
 #include "support/test_scenes.hpp"
@@ -148,6 +151,35 @@ TEST_CASE("steps and their vjp do not allocate once warm, in contact and with fr
     CHECK(count.forward[1] == 0);
     CHECK(count.backward[1] == 0);
     CHECK(count.friction > 0.0);
+}
+
+TEST_CASE("explicit steps under a force law and their vjp do not allocate once warm") {
+    const std::shared_ptr<const Model> model = build_model(testing::t_scene());
+    const Parameters parameters = model->default_parameters();
+    const contact::softmin::Softmin law(*model, testing::t_options(3));
+    for (const Integrator integrator : {Integrator::Euler, Integrator::Rk4}) {
+        const StepContext context{
+            .model = *model, .parameters = parameters, .options = {.dt = 0.002, .integrator = integrator}, .law = &law};
+        StepMemory memory = make_memory(context);
+        ExplicitScratch scratch;
+        std::vector<StepGradient> gradients(2);
+        std::vector<Parameters> parameter_gradients(gradients.size(), zero_parameters(*model));
+        const Eigen::VectorXd ones = Eigen::VectorXd::Ones(model->num_dofs());
+        const std::vector<StateGradient> bars(gradients.size(), {ones, ones});
+        State now = model->default_state(), next;
+        now.q[8] = -0.1375 - 0.02 + 0.22;
+        const StepInput input{Eigen::VectorXd(Eigen::Vector2d(0.0, 0.08)), {}};
+        allocations = 0;
+        for (int step = 0; step < 20; ++step) {
+            counting = step >= 10;
+            const StepReport report = explicit_step(context, now, input, memory, scratch, next);
+            explicit_step_vjp(context, now, input, bars, memory, scratch, gradients, parameter_gradients);
+            counting = false;
+            REQUIRE(report.status == StepStatus::Converged);
+            std::swap(now, next);
+        }
+        CHECK(allocations == 0);
+    }
 }
 
 TEST_CASE("steps and their vjp do not allocate once warm") {

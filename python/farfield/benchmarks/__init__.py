@@ -59,6 +59,11 @@ BENCHMARKS = (
         "convex polyhedra against what is known: twenty planks, two blocks at a wall beside MuJoCo, Coulomb friction",
     ),
     Benchmark(
+        "scm",
+        "farfield.benchmarks.scm",
+        "soft-minimum contact: pushing a T beside MuJoCo and the paper's table, a tripod, times of a step",
+    ),
+    Benchmark(
         "grids",
         "farfield.benchmarks.grids",
         "contact of two parallel square grids: growth with the number of triangles",

@@ -32,6 +32,7 @@ ENTRIES: dict[str, dict[str, str]] = {
     "polyhedral": {"contact": "polyhedral"},
     "ipc": {"contact": "ipc"},
     "ipc-global": {"contact": "ipc-global"},
+    "softmin": {"contact": "softmin"},
     "mujoco-fd": {"method": "mujoco-fd"},
     "bundle": {"contact": "ipc", "method": "bundle"},
     "bundle-longrange": {"contact": "longrange", "method": "bundle"},

@@ -22,6 +22,7 @@ TASKS = {
     "gather-bunny": "farfield.tasks.gather_bunny:GatherBunny",
     "sort": "farfield.tasks.sort:Sort",
     "ant-push": "farfield.tasks.ant_push:AntPush",
+    "t-push": "farfield.tasks.t_push:TPush",
 }
 
 # Name -> farfield.engines.Engine. An engine or a method

@@ -3,13 +3,14 @@
 /// @file  The second door of contact: force laws, which say what acts on each body by its pose and velocity and need have no energy.
 ///
 ///     ForceStep& step = law.begin_step(parameters, memory);
-///     step.wrench(poses, twists, out), step.linearize(poses, twists, out); then, going backward, step.vjp(directions, out)
+///     step.wrench(poses, twists, out), step.linearize(poses, twists, out); then, going backward, add_parameter_vjp(out, direction, ...)
 /// A twist (v, w) is the velocity of the body's origin and the angular velocity, a wrench (F, tau) the force on the body and its torque
 /// about the origin, both in world axes; wrench . twist is the power. Poses vary in the chart of each body, as in contact_potential.hpp:
 /// p -> p + v, R -> exp(w) R. Twists and wrenches keep their world components meanwhile.
 #include <Eigen/Dense>
+#include <limits>
 #include <memory>
-#include <span>
+#include <string>
 #include <vector>
 
 #include "farfield/contact/contact_potential.hpp"
@@ -19,14 +20,49 @@ namespace farfield::contact {
 /// How the wrenches of bodies a < b, (F_a, tau_a, F_b, tau_b), change with both. Need not be symmetric.
 struct ForceBlock {
     int a = 0, b = 0;
+    Eigen::Matrix<double, 12, 1> wrench = Eigen::Matrix<double, 12, 1>::Zero();    ///< of this pair alone
+    Eigen::Matrix<double, 12, 1> friction = Eigen::Matrix<double, 12, 1>::Zero();  ///< the part of it that is friction
+    double gap = std::numeric_limits<double>::infinity();                          ///< least separation [m]
     Eigen::Matrix<double, 12, 12> by_pose =
         Eigen::Matrix<double, 12, 12>::Zero();  ///< by (v_a, w_a, v_b, w_b) of the chart
     Eigen::Matrix<double, 12, 12> by_twist = Eigen::Matrix<double, 12, 12>::Zero();  ///< by both twists
+    Eigen::Matrix<double, 12, 2> by_friction =
+        Eigen::Matrix<double, 12, 2>::Zero();  ///< by the coefficients of a and b
+    Eigen::Matrix<double, 12, 1> by_stiffness =
+        Eigen::Matrix<double, 12, 1>::Zero();  ///< by Parameters::contact_stiffness
 };
 
 struct ForceLinearization {
     std::vector<Vector6d> wrench;    ///< per body: what acts on it
     std::vector<ForceBlock> blocks;  ///< in pair order; pairs that do not interact may be left out
+};
+
+/// Adds the derivatives of the sum over bodies of direction . wrench by friction and contact stiffness.
+inline void add_parameter_vjp(const ForceLinearization& at, const Twists& direction, Parameters& gradient) {
+    for (const ForceBlock& block : at.blocks) {
+        Eigen::Matrix<double, 12, 1> both;
+        both << direction[static_cast<std::size_t>(block.a)], direction[static_cast<std::size_t>(block.b)];
+        gradient.friction[block.a] += block.by_friction.col(0).dot(both);
+        gradient.friction[block.b] += block.by_friction.col(1).dot(both);
+        gradient.contact_stiffness += block.by_stiffness.dot(both);
+    }
+}
+
+/// What a force law knows of the last evaluation. Nothing of it is certified.
+struct ForceReport {
+    double least =
+        std::numeric_limits<double>::infinity();  ///< least separation of two bodies; negative: penetration [m]
+    int deep_a = -1, deep_b = -1;                 ///< bodies so deep in each other that forces turn inward; -1: none
+    double stored = 0.0;                          ///< no more energy than this can contact give back [J]
+};
+
+/// How stiff a pair is, for the length of explicit steps.
+struct PairStiffness {
+    int a = 0, b = 0;
+    double stiffness = 0.0;                   ///< force per penetration [N/m]
+    double sharing = 0.0;                     ///< a load F adds F/sharing to it [m]
+    double damping_speed = 0.0;               ///< a load F resists approach with F/damping_speed [m/s]
+    double friction = 0.0, slip_speed = 0.0;  ///< and slip with friction F/slip_speed
 };
 
 /// A force law with fixed parameters. It lives in the memory of a rollout, where the next begin_step replaces it.
@@ -37,9 +73,12 @@ class ForceStep {
     /// Exact derivatives. Reuses the storage of `out`.
     virtual void linearize(const Poses& poses, const Twists& twists, ForceLinearization& out) = 0;
 
-    /// Derivatives of phi = sum over bodies of direction . wrench by the parameters, where last linearised: any number of directions,
-    /// one result each.
-    virtual void vjp(std::span<const Twists> directions, std::span<ParameterGradient> out) = 0;
+    /// Adds the derivatives of the sum over bodies of direction . wrench by the law's own numbers (ForceLaw::number_names).
+    virtual void add_number_vjp(const Poses& poses, const Twists& twists, const Twists& direction,
+                                Eigen::VectorXd& gradient) = 0;
+
+    /// Of the last wrench or linearize.
+    [[nodiscard]] virtual const ForceReport& report() const = 0;
 
  protected:
     ~ForceStep() = default;
@@ -54,6 +93,12 @@ class ForceLaw {
 
     /// Nothing given is referred to afterwards.
     virtual ForceStep& begin_step(const Parameters& parameters, ContactMemory& memory) const = 0;
+
+    /// What the law is made of besides Parameters and can be differentiated by: temperatures, points of clouds. May be empty.
+    [[nodiscard]] virtual std::vector<std::string> number_names() const = 0;
+
+    /// One entry per pair.
+    [[nodiscard]] virtual std::vector<PairStiffness> pair_stiffness(const Parameters& parameters) const = 0;
 };
 
 }  // namespace farfield::contact

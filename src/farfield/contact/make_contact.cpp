@@ -5,6 +5,7 @@
 #include "farfield/contact/ipc/ipc.hpp"
 #include "farfield/contact/longrange/long_range.hpp"
 #include "farfield/contact/polyhedral/polyhedral.hpp"
+#include "farfield/contact/softmin/softmin.hpp"
 
 namespace farfield::contact {
 
@@ -13,32 +14,43 @@ namespace {
 struct Make {
     const Model& model;
 
-    std::shared_ptr<const ContactPotential> operator()(const longrange::LongRangeOptions& options) const {
-        return std::make_shared<const longrange::LongRange>(model, options);
+    MadeContact operator()(const longrange::LongRangeOptions& options) const {
+        return {.potential = std::make_shared<const longrange::LongRange>(model, options)};
     }
-    std::shared_ptr<const ContactPotential> operator()(const polyhedral::PolyhedralOptions& options) const {
-        return std::make_shared<const polyhedral::Polyhedral>(model, options);
+    MadeContact operator()(const polyhedral::PolyhedralOptions& options) const {
+        return {.potential = std::make_shared<const polyhedral::Polyhedral>(model, options)};
     }
-    std::shared_ptr<const ContactPotential> operator()(const ipc::IpcOptions& options) const {
-        return std::make_shared<const ipc::Ipc>(model, options);
+    MadeContact operator()(const ipc::IpcOptions& options) const {
+        return {.potential = std::make_shared<const ipc::Ipc>(model, options)};
+    }
+    MadeContact operator()(const softmin::SoftminOptions& options) const {
+        return {.law = std::make_shared<const softmin::Softmin>(model, options)};
     }
 };
 
 const std::vector<ContactOptions>& all_defaults() {
     static const std::vector<ContactOptions> all{longrange::LongRangeOptions{}, polyhedral::PolyhedralOptions{},
-                                                 ipc::IpcOptions{}, ipc::IpcOptions{.form = ipc::Form::Global}};
+                                                 ipc::IpcOptions{}, ipc::IpcOptions{.form = ipc::Form::Global},
+                                                 softmin::SoftminOptions{}};
     return all;
 }
 
 }  // namespace
 
-std::shared_ptr<const ContactPotential> make_contact(const Model& model, const ContactOptions& options) {
+MadeContact make_contact_model(const Model& model, const ContactOptions& options) {
     return std::visit(Make{model}, options);
+}
+
+std::shared_ptr<const ContactPotential> make_contact(const Model& model, const ContactOptions& options) {
+    if (std::holds_alternative<softmin::SoftminOptions>(options))
+        fail("make_contact: softmin is a force law, expected a potential; see make_contact_model");
+    return make_contact_model(model, options).potential;
 }
 
 const char* name_of(const ContactOptions& options) {
     if (std::holds_alternative<longrange::LongRangeOptions>(options)) return "longrange";
     if (std::holds_alternative<polyhedral::PolyhedralOptions>(options)) return "polyhedral";
+    if (std::holds_alternative<softmin::SoftminOptions>(options)) return "softmin";
     return std::get<ipc::IpcOptions>(options).form == ipc::Form::Global ? "ipc-global" : "ipc";
 }
 

@@ -74,6 +74,36 @@ std::vector<ContactForce> contact_forces(const StepContext& context, const Poses
                        linearized(context, previous, poses, StepMode::Forward));
 }
 
+std::vector<ContactForce> contact_forces(const StepContext& context, const State& state) {
+    Kinematics kinematics;
+    contact::Twists twists;
+    forward_kinematics(context.model, context.parameters, state.q, kinematics);
+    body_twists(context.model, kinematics, state.v, twists);
+    const auto memory = context.law->make_memory();
+    contact::ForceLinearization at;
+    context.law->begin_step(context.parameters, *memory).linearize(kinematics.poses, twists, at);
+    std::vector<ContactForce> out;
+    for (const contact::ForceBlock& block : at.blocks) {
+        ContactForce force{.a = block.a, .b = block.b, .gap = block.gap};
+        const Vector3d push = block.wrench.head<3>() - block.friction.head<3>(),
+                       turn = block.wrench.segment<3>(3) - block.friction.segment<3>(3);
+        force.normal_force = push.norm();
+        if (!(force.normal_force > 0.0)) continue;
+        force.normal = push / force.normal_force;
+        force.force = block.wrench.head<3>();
+        force.friction = block.friction.head<3>();
+        force.torque_a = block.wrench.segment<3>(3);
+        force.torque_b = block.wrench.tail<3>();
+        // on the line along which the force acts, as far along it as the middle of both bodies' closest points
+        ClosestPoints closest =
+            closest_points(context.model.collision(), {.a = block.a, .b = block.b}, kinematics.poses);
+        force.point =
+            centre_of_pressure(kinematics.poses[static_cast<std::size_t>(block.a)].position, push, turn, closest);
+        out.push_back(force);
+    }
+    return out;
+}
+
 std::vector<ContactForce> contact_forces(const StepContext& context, const Poses& poses) {
     if (!context.contact) return {};
     const ContactLinearization alone = linearized(context, poses, poses, StepMode::Frictionless);

@@ -26,6 +26,8 @@ struct ContactForce {
 /// Evaluates with a memory of its own: warm starts of a simulation stay as they are.
 [[nodiscard]] std::vector<ContactForce> contact_forces(const StepContext& context, const Poses& previous,
                                                        const Poses& poses);
+/// Of a force law, in a state. Then `gap` is the least separation, negative when the bodies penetrate.
+[[nodiscard]] std::vector<ContactForce> contact_forces(const StepContext& context, const State& state);
 /// The same without friction: nothing has moved yet.
 [[nodiscard]] std::vector<ContactForce> contact_forces(const StepContext& context, const Poses& poses);
 

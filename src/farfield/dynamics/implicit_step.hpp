@@ -30,12 +30,6 @@ struct StepScratch {
 [[nodiscard]] StepReport implicit_step(const StepContext& context, const State& now, const StepInput& input,
                                        StepMemory& memory, StepScratch& scratch, State& next);
 
-/// Gradients by everything a step depends on, besides parameters.
-struct StepGradient {
-    StateGradient state;              ///< by the state at its start
-    Eigen::VectorXd control, script;  ///< (num_controls), (6 num_kinematic) tangent
-};
-
 /// Adjoint of one step for any number of directions: one linearisation and one factor serve all. In: `next_bars` = gradients by the next
 /// state. Out: `gradients`, one per direction; those by parameters are added to.
 void implicit_step_vjp(const StepContext& context, const State& now, const StepInput& input, const State& next,

@@ -18,8 +18,7 @@ constexpr int kDetourCuts = 2;  // of one that leads around a body
 constexpr int kAttempts = 5;    // budgets of iterations, and of calls of contact, that all attempts may use together
 
 StepContext with_length(const StepContext& context, double length) {
-    StepContext piece{context.model,   context.parameters, context.contact, context.filter,
-                      context.options, context.pool,       context.trace};
+    StepContext piece = context;
     piece.options.dt *= length;
     return piece;
 }

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
-#include "farfield/dynamics/piecewise_step.hpp"
 #include "farfield/dynamics/simulation.hpp"
+#include "farfield/dynamics/step.hpp"
 
 namespace farfield {
 namespace {
@@ -205,11 +205,21 @@ std::vector<RolloutGradient> rollout_vjp(const Trajectory& t, std::span<const Lo
         bars[d].q.setZero(model.num_dofs());
         bars[d].v.setZero(model.num_dofs());
     }
-    const StepContext context{model,     t.parameters, t.contact.potential.get(), t.contact.filter.get(),
-                              t.options, options.pool};
+    const StepContext context{.model = model,
+                              .parameters = t.parameters,
+                              .contact = t.contact.potential.get(),
+                              .filter = t.contact.filter.get(),
+                              .options = t.options,
+                              .pool = options.pool,
+                              .law = t.contact.law.get()};
     StepMemory memory = make_memory(context);
-    StepScratch scratch;
+    AnyStepScratch scratch;
     std::vector<StepGradient> step_gradients(count);
+    if (options.contact_numbers) {
+        if (!t.contact.law) fail("rollout_vjp: contact_numbers, expected a trajectory under a force law");
+        const auto numbers = static_cast<Eigen::Index>(t.contact.law->number_names().size());
+        for (StepGradient& gradient : step_gradients) gradient.contact.setZero(numbers);
+    }
     StepInput input;
     State now, next = t.state(t.num_steps());
     PartialsAdder adder(t, partials);
@@ -219,8 +229,7 @@ std::vector<RolloutGradient> rollout_vjp(const Trajectory& t, std::span<const Lo
         now.v = t.v.row(step).transpose();
         input.control = t.controls.row(step).transpose();
         input.script = t.script.row(step).transpose();
-        piecewise_step_vjp(context, now, input, next, t.cuts_of(step), bars, memory, scratch, step_gradients,
-                           gradients);
+        take_step_vjp(context, now, input, next, t.cuts_of(step), bars, memory, scratch, step_gradients, gradients);
         for (std::size_t d = 0; d < count; ++d) {
             std::swap(bars[d], step_gradients[d].state);
             out[d].controls.row(step) = step_gradients[d].control.transpose();
@@ -235,6 +244,7 @@ std::vector<RolloutGradient> rollout_vjp(const Trajectory& t, std::span<const Lo
         out[d].q0 = std::move(bars[d].q);
         out[d].v0 = std::move(bars[d].v);
         out[d].parameters = std::move(gradients[d]);
+        out[d].contact = std::move(step_gradients[d].contact);
     }
     return out;
 }

@@ -67,14 +67,16 @@ struct RolloutGradient {
     RowMatrix controls;      ///< (steps, num_controls)
     RowMatrix script;        ///< (steps, 6 num_kinematic): tangent at states 1..steps
     Parameters parameters;
-    Eigen::VectorXd policy;  ///< by the policy's own numbers
+    Eigen::VectorXd policy;     ///< by the policy's own numbers
+    Eigen::VectorXd contact{};  ///< by those of the force law (ForceLaw::number_names), when asked for
 };
 
 /// Throws std::invalid_argument on an unconverged trajectory unless `allow_unconverged`.
 struct VjpOptions {
     bool allow_unconverged = false;
     const Policy* policy = nullptr;
-    ThreadPool* pool = nullptr;  ///< as of rollout
+    ThreadPool* pool = nullptr;    ///< as of rollout
+    bool contact_numbers = false;  ///< RolloutGradient::contact is wanted
 };
 [[nodiscard]] RolloutGradient rollout_vjp(const Trajectory& trajectory, const LossPartials& partials,
                                           const VjpOptions& options = {});

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
-#include "farfield/dynamics/piecewise_step.hpp"
+#include "farfield/dynamics/step.hpp"
 
 namespace farfield {
 namespace {
@@ -61,7 +61,13 @@ struct Simulation::Parts {
           contact(for_shapes(*model, parameters, std::move(contact_))),
           options(options_),
           pool(std::move(pool_)),
-          context{*model, parameters, contact.potential.get(), contact.filter.get(), options, pool.get()},
+          context{.model = *model,
+                  .parameters = parameters,
+                  .contact = contact.potential.get(),
+                  .filter = contact.filter.get(),
+                  .options = options,
+                  .pool = pool.get(),
+                  .law = contact.law.get()},
           now(model->default_state()) {}
 
     void take(const StepInput& next_input);
@@ -74,7 +80,7 @@ struct Simulation::Parts {
     std::shared_ptr<ThreadPool> pool;
     StepContext context;
     StepMemory memory;
-    StepScratch scratch;
+    AnyStepScratch scratch;
     State now, next;
     Eigen::VectorXd previous_q;
     double last_length = 1.0;
@@ -93,6 +99,7 @@ Simulation::Simulation(std::shared_ptr<const Model> model, Parameters parameters
     Parts& s = *parts_;
     validate(s.options);
     validate(*s.model, s.parameters, "simulation: parameters");
+    require_stable_step(s.context);
     s.memory = make_memory(s.context);
     set_resting_script(*s.model, s.now.q, s.input.script);
 }
@@ -163,7 +170,7 @@ const StepReport& Simulation::step(const StepInput& input) {
     s.start_checked = true;
     s.take(input);
     s.trace.clear();
-    s.report = piecewise_step(s.context, s.now, s.input, s.memory, s.scratch, s.next, s.cuts);
+    s.report = take_step(s.context, s.now, s.input, s.memory, s.scratch, s.next, s.cuts);
     for (StepCut& cut : s.cuts) cut.step = s.num_steps;
     s.previous_q = s.cuts.empty() ? s.now.q : s.cuts.back().state.q;
     s.last_length = s.cuts.empty() ? 1.0 : 1.0 - s.cuts.back().fraction;
@@ -202,6 +209,7 @@ void Simulation::restore(const SimulationSnapshot& snapshot) {
 
 std::vector<ContactForce> Simulation::contacts() const {
     const Parts& s = *parts_;
+    if (s.context.law) return contact_forces(s.context, s.now);
     StepContext context{*s.model, s.parameters, s.contact.potential.get(), s.contact.filter.get(), s.options};
     context.options.dt *= s.last_length;
     Kinematics now, previous;

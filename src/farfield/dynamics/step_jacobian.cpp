@@ -2,7 +2,7 @@
 #include "farfield/dynamics/step_jacobian.hpp"
 
 #include "farfield/base/error.hpp"
-#include "farfield/dynamics/piecewise_step.hpp"
+#include "farfield/dynamics/step.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield {
@@ -44,27 +44,34 @@ StepJacobian step_jacobian(const Trajectory& t, int step, const Eigen::VectorXi&
 
     const Eigen::Index n = model.num_dofs();
     const std::span<const StepCut> cuts = t.cuts_of(step);
-    const auto count =
-        static_cast<std::size_t>(cuts.empty() ? n : 2 * n);  // v_next follows from q_next in a whole step
+    const StepContext context{.model = model,
+                              .parameters = t.parameters,
+                              .contact = t.contact.potential.get(),
+                              .filter = t.contact.filter.get(),
+                              .options = t.options,
+                              .pool = pool,
+                              .law = t.contact.law.get()};
+    // v_next of a whole implicit step follows from q_next
+    const Eigen::Index rows = context.explicit_steps() || !cuts.empty() ? 2 * n : n;
+    const auto count = static_cast<std::size_t>(rows);
     std::vector<StateGradient> units(count, {VectorXd::Zero(n), VectorXd::Zero(n)});
-    for (std::size_t k = 0; k < count; ++k) {
-        const auto row = static_cast<Eigen::Index>(k);
-        (row < n ? units[k].q[row] : units[k].v[row - n]) = 1.0;
+    for (Eigen::Index k = 0; k < rows; ++k) {
+        StateGradient& unit = units[static_cast<std::size_t>(k)];
+        (k < n ? unit.q : unit.v)[k % n] = 1.0;
     }
     std::vector<StepGradient> found(count);
     std::vector<Parameters> by_parameters(count, zero_parameters(model));
-    const StepContext context{model, t.parameters, t.contact.potential.get(), t.contact.filter.get(), t.options, pool};
     StepMemory memory = make_memory(context);
-    StepScratch scratch;
+    AnyStepScratch scratch;
     const StepInput input{t.controls.row(step).transpose(), t.script.row(step).transpose()};
     const State now = t.state(step), next = t.state(step + 1);
-    piecewise_step_vjp(context, now, input, next, cuts, units, memory, scratch, found, by_parameters);
+    take_step_vjp(context, now, input, next, cuts, units, memory, scratch, found, by_parameters);
 
     StepJacobian out{.A = MatrixXd(2 * n, 2 * n),
                      .B = MatrixXd(2 * n, model.num_controls()),
                      .S = MatrixXd(2 * n, 6 * model.num_kinematic()),
                      .C = MatrixXd(2 * n, parameters.size())};
-    for (Eigen::Index k = 0; k < static_cast<Eigen::Index>(count); ++k) {
+    for (Eigen::Index k = 0; k < rows; ++k) {
         const StepGradient& row = found[static_cast<std::size_t>(k)];
         out.A.row(k) << row.state.q.transpose(), row.state.v.transpose();
         out.B.row(k) = row.control.transpose();
@@ -72,7 +79,7 @@ StepJacobian step_jacobian(const Trajectory& t, int step, const Eigen::VectorXi&
         if (parameters.size())
             out.C.row(k) = flatten(by_parameters[static_cast<std::size_t>(k)])(parameters).transpose();
     }
-    if (!cuts.empty()) return out;
+    if (rows > n) return out;
     const double dt = t.options.dt;
     VectorXd delta;
     difference(model, now.q, next.q, delta);

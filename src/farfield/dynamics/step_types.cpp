@@ -8,6 +8,11 @@
 
 namespace farfield {
 
+const char* name_of(Integrator integrator) {
+    constexpr const char* kNames[] = {"automatic", "implicit", "euler", "rk4"};
+    return kNames[static_cast<int>(integrator)];
+}
+
 void validate(const StepOptions& options) {
     if (!(options.dt > 0.0) || !std::isfinite(options.dt)) fail("step options: dt ", options.dt, ", expected > 0 [s]");
     if (!(options.tolerance > 0.0) || !std::isfinite(options.tolerance))
@@ -22,7 +27,22 @@ ContactSetup make_contact_setup(const Model& model, std::shared_ptr<const contac
             std::move(description)};
 }
 
+ContactSetup make_contact_setup(const Model& model, contact::MadeContact made, std::string description,
+                                const FilterOptions& filter) {
+    if (made.law) return {.description = std::move(description), .law = std::move(made.law)};
+    return make_contact_setup(model, std::move(made.potential), std::move(description), filter);
+}
+
+bool StepContext::explicit_steps() const {
+    const bool asked = options.integrator == Integrator::Euler || options.integrator == Integrator::Rk4;
+    if (contact && asked) fail("step options: an explicit integrator, expected 'implicit' for a contact potential");
+    if (law && options.integrator == Integrator::Implicit)
+        fail("step options: integrator 'implicit', expected 'euler' or 'rk4' for a force law");
+    return asked || law;
+}
+
 StepMemory make_memory(const StepContext& context) {
+    if (context.law) return StepMemory{context.law->make_memory(context.pool), {}};
     return StepMemory{context.contact ? context.contact->make_memory(context.pool) : nullptr, {}};
 }
 
@@ -71,6 +91,10 @@ const char* to_string(StepStatus status) {
             return "intersecting";
         case StepStatus::Squeezed:
             return "squeezed";
+        case StepStatus::Penetrating:
+            return "penetrating";
+        case StepStatus::Unstable:
+            return "unstable";
     }
     return "unknown";
 }

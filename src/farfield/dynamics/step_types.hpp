@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// @file  Options and results of one implicit time step.
+/// @file  Options and results of one time step.
 #include <Eigen/Dense>
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "farfield/contact/contact_potential.hpp"
+#include "farfield/contact/make_contact.hpp"
 #include "farfield/dynamics/collision_filter.hpp"
 #include "farfield/model/model.hpp"
 
@@ -16,6 +16,11 @@ namespace farfield {
 /// Standard: 1/2 kp |q* - q|^2 + 1/2 kd dt |v* - v|^2. Paper: the same without the halves and the dt [SDRS2025, Eq. (5)].
 enum class PdConvention { Standard, Paper };
 
+/// How a step is taken. Automatic: explicit Euler steps under a force law, implicit ones otherwise.
+enum class Integrator { Automatic, Implicit, Euler, Rk4 };
+
+[[nodiscard]] const char* name_of(Integrator integrator);  ///< "automatic", "implicit", "euler", "rk4"
+
 struct StepOptions {
     double dt = 0.01;  ///< time step [s]
     /// Newton stop: how far off a coordinate may still be, relative to the size of what it moves (dynamics/step_scales.hpp). The step
@@ -23,12 +28,24 @@ struct StepOptions {
     double tolerance = 1e-7;
     int max_iterations = 200;  ///< of Newton's method in one piece; a step that needs more is cut
     PdConvention pd_convention = PdConvention::Standard;
+    Integrator integrator = Integrator::Automatic;
 };
 
 /// Throws unless dt > 0, tolerance > 0, max_iterations >= 1.
 void validate(const StepOptions& options);
 
-enum class StepStatus { Converged, MaxIterations, LineSearchFailed, NonFinite, Intersecting, Squeezed };
+/// Penetrating: bodies are so deep in each other that the forces of a law turn inward. Unstable: an explicit step took more energy out of
+/// contact than there was.
+enum class StepStatus {
+    Converged,
+    MaxIterations,
+    LineSearchFailed,
+    NonFinite,
+    Intersecting,
+    Squeezed,
+    Penetrating,
+    Unstable
+};
 [[nodiscard]] const char* to_string(StepStatus status);
 
 /// Calls of the contact model.
@@ -44,8 +61,9 @@ struct StepReport {
     int pieces = 1;      ///< in which the step was taken
     /// Gradient norm [N, N m] where the last full Newton step was computed, which was then still taken.
     double residual = 0.0;
-    double min_gap = std::numeric_limits<
-        double>::infinity();     ///< certified lower bound of the gap along the whole path of the step [m]
+    /// Certified lower bound of the gap along the whole path of the step [m]; of a force law, which certifies nothing, the least
+    /// separation at its start, negative when bodies penetrate.
+    double min_gap = std::numeric_limits<double>::infinity();
     double shortest_step = 1.0;  ///< smallest fraction of a Newton step the collision filter let pass
     bool detour = false;         ///< a body went around another within the step, although no straight way led there
     double conditioning = 1.0;   ///< smallest over largest pivot of the last Hessian
@@ -75,13 +93,18 @@ struct StepCut {
 struct ContactSetup {
     std::shared_ptr<const contact::ContactPotential> potential;
     std::shared_ptr<const CollisionFilter> filter;
-    std::string description;  ///< name and options, for files; chosen by whoever built it
+    std::string description;                         ///< name and options, for files; chosen by whoever built it
+    std::shared_ptr<const contact::ForceLaw> law{};  ///< in place of a potential and its filter
 };
 
 /// The potential with a filter for its own surfaces.
 [[nodiscard]] ContactSetup make_contact_setup(const Model& model,
                                               std::shared_ptr<const contact::ContactPotential> potential,
                                               std::string description, const FilterOptions& filter = {});
+
+/// Whichever of the two was made; nothing certifies the steps of a force law.
+[[nodiscard]] ContactSetup make_contact_setup(const Model& model, contact::MadeContact made, std::string description,
+                                              const FilterOptions& filter = {});
 
 /// What is fixed for a whole rollout. `contact` may be null, and so may be `filter`: then nothing is certified between states.
 struct StepContext {
@@ -92,6 +115,10 @@ struct StepContext {
     StepOptions options{};
     ThreadPool* pool = nullptr;                   ///< shares out the body pairs of contact; null: one thread
     std::vector<StepIteration>* trace = nullptr;  ///< is told every iteration; null: nobody looks on
+    const contact::ForceLaw* law = nullptr;       ///< then `contact` is null and steps are explicit
+
+    /// Throws when a law is to be stepped implicitly or a potential explicitly.
+    [[nodiscard]] bool explicit_steps() const;
 };
 
 /// What carries over from step to step of one rollout: warm starts. Starts cold, and is saved with a simulation.
@@ -118,6 +145,13 @@ struct StepInput {
 /// Gradient by a state, tangent.
 struct StateGradient {
     Eigen::VectorXd q, v;
+};
+
+/// Gradients by everything a step depends on, besides parameters.
+struct StepGradient {
+    StateGradient state;              ///< by the state at its start
+    Eigen::VectorXd control, script;  ///< (num_controls), (6 num_kinematic) tangent
+    Eigen::VectorXd contact{};        ///< by the numbers of a force law: added to; empty: not asked for
 };
 
 /// Products of one adjoint direction lambda: minus the derivatives of lambda . dO/dq+, O the potential of a step, by what it depends on.

@@ -138,7 +138,7 @@ Trajectory trajectory_of(std::shared_ptr<const Model> model, Parameters paramete
 }
 
 void require_contact_model(const Trajectory& t, const char* place) {
-    if (t.contact.potential || t.contact.description.empty()) return;
+    if (t.contact.potential || t.contact.law || t.contact.description.empty()) return;
     fail(place, ": the trajectory had contact (", t.contact.description,
          ") but carries no contact model; expected one, since its derivatives depend on it");
 }
@@ -159,7 +159,12 @@ std::span<const StepCut> Trajectory::cuts_of(int step) const {
 
 std::vector<ContactForce> contact_forces(const Trajectory& t, int step) {
     if (step < 0 || step >= t.num_steps()) fail("contact_forces: step ", step, ", expected 0 to ", t.num_steps() - 1);
-    StepContext context{*t.model, t.parameters, t.contact.potential.get(), nullptr, t.options};
+    StepContext context{.model = *t.model,
+                        .parameters = t.parameters,
+                        .contact = t.contact.potential.get(),
+                        .options = t.options,
+                        .law = t.contact.law.get()};
+    if (context.law) return contact_forces(context, t.state(step + 1));
     const std::span<const StepCut> cuts = t.cuts_of(step);
     if (!cuts.empty()) context.options.dt *= 1.0 - cuts.back().fraction;
     Kinematics previous, now;

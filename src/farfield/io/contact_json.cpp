@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMaxDepth = 2;
+constexpr int kMaxDepth = 4;  // clouds are a list of objects with arrays
 
 // The options of each model, named once for both directions. Structured bindings name every member, so a member added to a struct and
 // forgotten here does not compile.
@@ -62,6 +62,44 @@ void visit_options(Options& options, Visit&& visit) {
     visit("slip_speed", slip_speed);
 }
 
+template <class Options, class Visit>
+requires std::is_same_v<std::remove_const_t<Options>, contact::softmin::SoftminOptions>
+void visit_options(Options& options, Visit&& visit) {
+    auto& [stiffness, newtons_per_metre, separation_temperature, force_temperature, damping_speed, slip_speed,
+           normal_smoothing, forces, damping, spacing, cloud_temperature, tolerance, exact_boxes, clouds] = options;
+    visit("stiffness", stiffness);
+    visit("newtons_per_metre", newtons_per_metre);
+    visit("separation_temperature", separation_temperature);
+    visit("force_temperature", force_temperature);
+    visit("damping_speed", damping_speed);
+    visit("slip_speed", slip_speed);
+    visit("normal_smoothing", normal_smoothing);
+    visit("forces", forces);
+    visit("damping", damping);
+    visit("spacing", spacing);
+    visit("cloud_temperature", cloud_temperature);
+    visit("tolerance", tolerance);
+    visit("exact_boxes", exact_boxes);
+    visit("clouds", clouds);
+}
+
+template <class Visit>
+void visit_cloud(auto& given, Visit&& visit) {
+    auto& [body, cloud, support] = given;
+    auto& [points, normals, spacing, temperature] = cloud;
+    visit("body", body);
+    visit("points", points);
+    visit("normals", normals);
+    visit("spacing", spacing);
+    visit("temperature", temperature);
+    visit("support", support);
+}
+
+json to_json(contact::softmin::ForceForm form) { return contact::softmin::name_of(form); }
+json to_json(contact::softmin::DampingForm form) { return contact::softmin::name_of(form); }
+json to_json(const std::string& text) { return text; }
+json to_json(const PointRows& rows) { return std::vector<double>(rows.data(), rows.data() + rows.size()); }
+
 /// What is not as in the paper.
 template <class Enum>
 constexpr std::pair<const char*, Enum> kOwnForm{"projected", Enum::Projected};
@@ -75,6 +113,14 @@ json to_json(const Enum& form) requires std::is_enum_v<Enum> {
 }
 json to_json(bool value) { return value; }
 json to_json(double value) { return value; }
+json to_json(const std::vector<contact::softmin::BodyCloud>& clouds) {
+    json out = json::array();
+    for (const contact::softmin::BodyCloud& given : clouds) {
+        json& entry = out.emplace_back(json::object());
+        visit_cloud(given, [&](const char* name, const auto& value) { entry[name] = to_json(value); });
+    }
+    return out;
+}
 json to_json(const std::optional<double>& value) { return value ? json(*value) : json(); }
 json to_json(const std::vector<double>& values) { return values; }
 
@@ -101,6 +147,34 @@ bool read(const json& from, std::vector<double>& to) {
         if (!read(value, to.emplace_back())) return false;
     }
     return true;
+}
+bool read(const json& from, std::string& to) {
+    if (from.is_string()) to = from.get<std::string>();
+    return from.is_string();
+}
+bool read(const json& from, PointRows& to) {
+    std::vector<double> numbers;
+    if (!read(from, numbers) || numbers.size() % 3 != 0) return false;
+    to = Eigen::Map<const PointRows>(numbers.data(), static_cast<Eigen::Index>(numbers.size() / 3), 3);
+    return true;
+}
+bool read(const json& from, std::vector<contact::softmin::BodyCloud>& to) {
+    if (!from.is_array()) return false;
+    to.clear();
+    for (const json& entry : from) {
+        bool good = entry.is_object() && entry.size() == 6;
+        visit_cloud(to.emplace_back(), [&](const char* name, auto& value) {
+            good = good && entry.contains(name) && read(entry[name], value);
+        });
+        if (!good) return false;
+    }
+    return true;
+}
+bool read(const json& from, contact::softmin::ForceForm& to) {
+    return from.is_string() && contact::softmin::from_name(from.get<std::string>(), to);
+}
+bool read(const json& from, contact::softmin::DampingForm& to) {
+    return from.is_string() && contact::softmin::from_name(from.get<std::string>(), to);
 }
 template <class Enum>
 bool read(const json& from, Enum& to) requires std::is_enum_v<Enum> {

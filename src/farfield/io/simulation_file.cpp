@@ -13,13 +13,13 @@ namespace farfield {
 namespace {
 
 constexpr const char* kFormat = "farfield.simulation";
-constexpr int kVersion = 2;  // 2: steps that were cut
+constexpr int kVersion = 2;  // 2: steps that were cut, integrators
 
 using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 
 TensorFile to_tensors(const Simulation& simulation, const std::string& place) {
     const ContactSetup& contact = simulation.contact();
-    if (contact.potential && !contact_from_json(contact.description, place + ": contact"))
+    if ((contact.potential || contact.law) && !contact_from_json(contact.description, place + ": contact"))
         fail(place, ": contact '", contact.description, "', expected a contact model of this engine");
     TensorFile file;
     set_format(file, kFormat, kVersion);
@@ -74,7 +74,7 @@ Simulation from_tensors(const TensorFile& file, const std::string& place, std::s
         if (!description.empty()) {
             const auto contact_options = contact_from_json(description, place);
             if (!contact_options) fail("contact ", description, ", expected a contact model of this engine");
-            contact = make_contact_setup(*loaded.model, contact::make_contact(*loaded.model, *contact_options),
+            contact = make_contact_setup(*loaded.model, contact::make_contact_model(*loaded.model, *contact_options),
                                          description, filter);
         }
         Simulation simulation(loaded.model, std::move(loaded.parameters), std::move(contact), options, std::move(pool));

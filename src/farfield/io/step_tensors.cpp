@@ -38,11 +38,12 @@ void visit_report(Report& report, Visit&& visit) {
 
 template <class Options, class Visit>
 void visit_options(Options& options, Visit&& visit) {
-    auto& [dt, tolerance, max_iterations, pd_convention] = options;
+    auto& [dt, tolerance, max_iterations, pd_convention, integrator] = options;
     visit("options.dt", dt);
     visit("options.tolerance", tolerance);
     visit("options.max_iterations", max_iterations);
     visit("options.pd_convention", pd_convention);
+    visit("options.integrator", integrator);
 }
 
 template <class Options, class Visit>
@@ -55,8 +56,9 @@ void visit_filter(Options& options, Visit&& visit) {
 }
 
 /// How many values an enumeration has; files hold their numbers.
-constexpr int count_of(StepStatus) { return static_cast<int>(StepStatus::Squeezed) + 1; }
+constexpr int count_of(StepStatus) { return static_cast<int>(StepStatus::Unstable) + 1; }
 constexpr int count_of(PdConvention) { return static_cast<int>(PdConvention::Paper) + 1; }
+constexpr int count_of(Integrator) { return static_cast<int>(Integrator::Rk4) + 1; }
 
 /// A column of equal fields of many structs: doubles stay doubles, integers and enumerators are I32.
 template <class Field>

@@ -14,12 +14,12 @@ namespace {
 constexpr const char* kTrajectoryFormat = "farfield.trajectory";
 constexpr const char* kStateFormat = "farfield.state";
 constexpr int kVersion =
-    5;  // 2: detours; 3: time steps of scenes, calls of contact; 4: contact stiffness, models of contact built again; 5: cuts
+    5;  // 2: detours; 3: time steps of scenes, calls of contact; 4: contact stiffness, models of contact built again; 5: cuts, integrators
 constexpr int kStateVersion = 3;
 
 TensorFile to_tensors(const Trajectory& t, const std::string& place) {
     validate(t);
-    if (t.contact.potential && t.contact.description.empty())
+    if ((t.contact.potential || t.contact.law) && t.contact.description.empty())
         fail("save_trajectory: no contact description, expected one: the trajectory has contact");
     if (!t.contact.description.empty())
         static_cast<void>(contact_from_json(t.contact.description, "save_trajectory: contact"));
@@ -58,7 +58,7 @@ Trajectory from_tensors(const TensorFile& file, const std::string& place) {
         t.contact.description = contact;
         const auto contact_options = contact.empty() ? std::nullopt : contact_from_json(contact, place);
         if (contact_options)
-            t.contact = make_contact_setup(*t.model, contact::make_contact(*t.model, *contact_options), contact);
+            t.contact = make_contact_setup(*t.model, contact::make_contact_model(*t.model, *contact_options), contact);
         return std::move(t);
     });
 }

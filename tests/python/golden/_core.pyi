@@ -1,6 +1,6 @@
 """C++ core of farfield."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import enum
 import os
 from typing import Annotated
@@ -1398,10 +1398,203 @@ class Polyhedral(ContactModel):
         Body pairs left out because their hulls overlap in the reference pose, with the reason.
         """
 
+class PointCloud:
+    """A surface as points with outward unit normals."""
+
+    def __init__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], normals: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], *, spacing: float, temperature: float | None = None) -> None:
+        """
+        spacing: mean distance of neighbours [m]. temperature [m^2]: 0.1 squared spacings unless given.
+        """
+
+    @property
+    def points(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Shape (n, 3) [m]."""
+
+    @property
+    def normals(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Shape (n, 3)."""
+
+    @property
+    def spacing(self) -> float:
+        """[m]"""
+
+    @property
+    def temperature(self) -> float:
+        """[m^2]"""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def inradius(self) -> float:
+        """Half the thickness of the body [m]."""
+
+    @staticmethod
+    def from_mesh(vertices: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], triangles: Annotated[NDArray[numpy.int32], dict(shape=(None, 3), order='C')], *, spacing: float, temperature: float = 0.1) -> PointCloud:
+        """
+        Points about `spacing` apart [m], mirrored about sharp edges, of a closed mesh. temperature in squared spacings.
+        """
+
+    @staticmethod
+    def sphere(radius: float, count: int, *, temperature: float = 0.5) -> PointCloud:
+        """`count` points on a sphere; temperature in squared spacings."""
+
+    def sign_errors(self, vertices: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], triangles: Annotated[NDArray[numpy.int32], dict(shape=(None, 3), order='C')], *, samples: int = 20000) -> float:
+        """
+        Share of points within three spacings of a mesh at which the soft distance has the wrong sign.
+        """
+
+class SoftDistance:
+    """
+    Soft signed distance of points from a cloud: smooth, with exact gradient and Hessian.
+    """
+
+    def __init__(self, cloud: PointCloud, *, tolerance: float = 1e-12) -> None:
+        """tolerance: share of weights that truncation may leave out."""
+
+    @property
+    def cloud(self) -> PointCloud: ...
+
+    def __call__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Shape (n, 3) -> (n,) [m], negative inside."""
+
+    def gradient(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Shape (n, 3) -> (n, 3)."""
+
+    def hessian(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+        """Shape (n, 3) -> (n, 9), rows of the symmetric 3 x 3 matrices [1/m]."""
+
+    def error(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """
+        Certified bound of what truncation leaves out, shape (n, 3) -> (n,) [m].
+        """
+
+class ForceBlock:
+    """Wrenches of one pair of bodies and their derivatives."""
+
+    @property
+    def a(self) -> int:
+        """Body index."""
+
+    @property
+    def b(self) -> int:
+        """Body index, above a."""
+
+    @property
+    def wrench(self) -> Annotated[NDArray[numpy.float64], dict(shape=(12), order='C')]:
+        """Shape (12,): force and torque on a, then on b, world axes."""
+
+    @property
+    def by_pose(self) -> Annotated[NDArray[numpy.float64], dict(shape=(12, 12), order='F')]:
+        """Shape (12, 12): by linear and angular motion of a, then b."""
+
+    @property
+    def by_twist(self) -> Annotated[NDArray[numpy.float64], dict(shape=(12, 12), order='F')]:
+        """Shape (12, 12): by both velocities."""
+
+class ForceLinearization:
+    """What a force law does, and its derivatives."""
+
+    @property
+    def force(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Shape (num_bodies, 3) [N]."""
+
+    @property
+    def torque(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """About each body's origin, shape (num_bodies, 3) [N m]."""
+
+    @property
+    def blocks(self) -> list[ForceBlock]:
+        """One ForceBlock per contact pair."""
+
+class Separation:
+    """
+    The separation field of a pair: every point of both bodies against the other.
+    """
+
+    @property
+    def soft(self) -> float:
+        """Soft minimum [m]."""
+
+    @property
+    def least(self) -> float:
+        """Least separation, negative: penetration [m]."""
+
+    @property
+    def points(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """World, shape (n, 3) [m]."""
+
+    @property
+    def normals(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Of the surface asked, shape (n, 3)."""
+
+    @property
+    def phi(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Soft distances, shape (n,) [m]."""
+
+    @property
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Shape (n,), sum 1."""
+
+    @property
+    def loads(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Weights times soft penetration, shape (n,) [m]."""
+
+    @property
+    def body(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]:
+        """The body each point belongs to, shape (n,)."""
+
+    @property
+    def centre_of_pressure(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """Shape (3,) [m]."""
+
+    @property
+    def patch_covariance(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3, 3), order='F')]:
+        """Shape (3, 3) [m^2]."""
+
+    def contacts(self, count: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """Support points of the patch, shape (count, 3) [m], without iteration."""
+
+class Softmin(ContactModel):
+    """
+    Soft-minimum contact between point clouds: explicit steps of microseconds, smooth to second order, gradients
+    before contact; bodies may penetrate, and nothing is certified.
+    """
+
+    def __init__(self, *, stiffness: float = 1.0, newtons_per_metre: float | None = None, separation_temperature: float | None = None, force_temperature: float | None = None, damping_speed: float = 0.5, slip_speed: float = 0.05, normal_smoothing: float = 0.1, forces: str = 'mean_plane', damping: str = 'smooth', spacing: float | None = None, cloud_temperature: float = 0.1, tolerance: float = 1e-10, exact_boxes: bool = False, clouds: Mapping[str, PointCloud] = {}, support: Mapping[str, Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]] = {}) -> None:
+        """
+        stiffness: factor of that of each pair, or newtons_per_metre for all [N/m]. separation_temperature and
+        force_temperature: softness of the minimum over points and of the ramp of the force [m]. damping_speed: approach at
+        which the force doubles, slip_speed: below it friction fades [m/s]. normal_smoothing: shortens normals where planes
+        disagree. forces: 'mean_plane', 'planes' or 'paper'; damping: 'smooth' or 'paper'. spacing [m] and cloud_temperature
+        [squared spacings] of clouds made from shapes. clouds: PointCloud by body instead; support: points that meet
+        half-spaces, by body. tolerance: of truncation, relative. exact_boxes: bodies that are one box have its exact surface.
+        """
+
+    def forces(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')] | None = None) -> ForceLinearization:
+        """Wrenches on all bodies and their Jacobians, a ForceLinearization."""
+
+    def number_names(self, model: Model) -> list[str]:
+        """What RolloutGradient.contact is by: temperatures and points of clouds."""
+
+    def second_derivative(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], *, pair: int, moved: Annotated[NDArray[numpy.float64], dict(shape=(12), order='C')], sped: Annotated[NDArray[numpy.float64], dict(shape=(12), order='C')]) -> ForceBlock:
+        """
+        How by_pose and by_twist of a pair change while its bodies move by `moved` and their twists by `sped`, both of
+        shape (12,): second derivatives of the wrench times a vector, in a ForceBlock.
+        """
+
+    def separation(self, model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], a: str, b: str) -> Separation:
+        """The Separation field of two bodies, by name."""
+
+    def cloud(self, model: Model, body: str) -> PointCloud | None:
+        """The cloud of a body; None where its shape is exact."""
+
+    def stable_step(self, model: Model, parameters: Parameters, integrator: str = 'euler') -> float:
+        """The longest step that rollouts accept [s]."""
+
 class StepOptions:
     """How a step is taken."""
 
-    def __init__(self, *, dt: float = 0.01, tolerance: float = 1e-07, max_iterations: int = 200, pd_convention: str = 'standard') -> None: ...
+    def __init__(self, *, dt: float = 0.01, tolerance: float = 1e-07, max_iterations: int = 200, pd_convention: str = 'standard', integrator: str = 'automatic') -> None: ...
 
     @property
     def dt(self) -> float:
@@ -1416,6 +1609,12 @@ class StepOptions:
     @property
     def max_iterations(self) -> int:
         """Newton iterations of one piece; a step that needs more is cut."""
+
+    @property
+    def integrator(self) -> str:
+        """
+        'automatic': 'euler' under a force law, else 'implicit'; 'euler' (semi-implicit) and 'rk4' are explicit.
+        """
 
     @property
     def pd_convention(self) -> str:
@@ -1659,6 +1858,12 @@ class RolloutGradient:
         """Same layout as Parameters."""
 
     @property
+    def contact(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """
+        By the force law's own numbers (Softmin.number_names), where contact_numbers asked for them.
+        """
+
+    @property
     def policy(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """By the policy's own numbers."""
 
@@ -1683,11 +1888,12 @@ def rollout_batch(model: Model | Sequence[Model], parameters: Sequence[Parameter
     or of one per rollout. scripts, policies, guesses: lists of one (or None) per rollout, each as in rollout. Same bits for any thread count.
     """
 
-def rollout_vjp(trajectory: Trajectory, *, dL_dq: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dv: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dpose: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dparameters: Parameters | Sequence[Parameters] | None = None, allow_unconverged: bool = False, policy: object | None = None, threads: int = 1) -> RolloutGradient | list[RolloutGradient]:
+def rollout_vjp(trajectory: Trajectory, *, dL_dq: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dv: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dpose: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, dL_dparameters: Parameters | Sequence[Parameters] | None = None, allow_unconverged: bool = False, policy: object | None = None, threads: int = 1, contact_numbers: bool = False) -> RolloutGradient | list[RolloutGradient]:
     """
     Gradient of a loss from its partials per state: dL_dq, dL_dv of shape (steps + 1, num_dofs), tangent; dL_dpose of shape
     (steps + 1, num_bodies, 6): by the position of the body's origin, then by a rotation vector, world axes. Not copied.
     dL_dparameters: of a loss that depends on parameters directly, states held fixed; it is added to the gradient.
+    contact_numbers: the gradient by temperatures and points of a force law as well.
     Several losses at once: every array gets one more extent before the others and dL_dparameters is a list; the result is a list
     of gradients, for little more than the price of one.
     """

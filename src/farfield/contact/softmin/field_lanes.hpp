@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Soft distances of the points of one body from the surface of another, eight points at a time, and the forces they bring.
+///
+/// Paper:     [SCM2025, Secs. III-B, III-C]
+///            w_i ~ exp(-|p - p_i|^2/eps1),   phi = sum w_i n_i . (p - p_i),   m = sum w_i n_i,   n = m/sqrt(m^2 + delta^2)
+///            s_f ~ exp(-phi_f/eps2),   W = sum s_f (F_f; y_f x F_f),   y = p - radius n the point both bodies are held at
+///            F = k eps3 softplus(-phi/eps3) D(n.v/v_d) (n - mu v_t/sqrt(v_s^2 + v_t^2)),   v the relative velocity at y
+/// Deviation: the mean plane instead of the mean of plane forces, which turn a push the wrong way on coarse clouds; one point of both
+///            bodies, so that wrenches balance and bodies that turn together feel nothing; a damping D with two derivatives.
+/// Everything is in the frame of the surface. Both soft minima are cut: |left out| <= tolerance |kept| (shape.hpp), by balls around leaves,
+/// over which phi >= min over the planes within reach of n_i . (c - p_i), less the ball's radius.
+#include <Eigen/Dense>
+#include <vector>
+
+#include "farfield/contact/softmin/shape.hpp"
+
+namespace farfield::contact::softmin {
+
+/// Eight query points, in the frame of the surface.
+struct alignas(64) QueryGroup {
+    double p[3][kLeafPoints];
+    double phi[kLeafPoints];  ///< less the radius of the query
+    double n[3][kLeafPoints];
+    double g[3][kLeafPoints], turn[9][kLeafPoints];  ///< dphi/dp and dn/dp, row by row; with derivatives only
+    int leaf = 0, count = 0;
+};
+
+/// Places queries in the frame of the surface: p = rotation x + translation.
+struct RelativePose {
+    Eigen::Matrix3d rotation;
+    Eigen::Vector3d translation;
+};
+
+/// Queries of one body against one surface of the other.
+struct SideWork {
+    std::vector<QueryGroup> groups;
+    int count = 0;          ///< groups in use
+    std::vector<int> near;  ///< scratch: leaves within reach
+};
+
+/// Finds the groups whose phi can be within `cut` of the least one; `least` comes in as the least known so far and is lowered.
+void find_field(const QuerySet& queries, const Surface& surface, const RelativePose& pose, double cut, bool derivatives,
+                double& least, SideWork& work);
+
+/// What the force of a pair is made of.
+struct ForceNumbers {
+    double stiffness = 0.0, friction = 0.0;        ///< k [N/m], mu
+    double sharing = 0.0, ramp = 0.0;              ///< eps2, eps3 [m]
+    double damping_speed = 0.0, slip_speed = 0.0;  ///< v_d, v_s [m/s]
+    bool printed_damping = false;
+};
+
+/// Sums over queries, each times exp(-(phi - least)/eps2). Wrenches act on the querying body, about the origin of the surface's frame;
+/// columns of `by_motion` are its displacement (a, b), dp = a + b x p, those of `by_velocity` its velocity (u, w), v = u + w x y.
+struct SideSums {
+    double weight = 0.0, phi = 0.0;
+    Eigen::Matrix<double, 6, 1> wrench, by_friction;
+    Eigen::Matrix<double, 6, 1> slope;                       ///< of phi, by the displacement
+    Eigen::Matrix<double, 6, 6, Eigen::RowMajor> by_motion;  ///< of the weighted wrench, weights included
+    Eigen::Matrix<double, 6, 6, Eigen::RowMajor> by_velocity;
+};
+
+/// `velocity`: (u, w). Without derivatives only weight, phi and wrench are set.
+void sum_forces(const SideWork& work, double radius, const ForceNumbers& numbers,
+                const Eigen::Matrix<double, 6, 1>& velocity, double least, double cut, bool derivatives,
+                SideSums& sums);
+
+}  // namespace farfield::contact::softmin

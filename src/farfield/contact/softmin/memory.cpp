@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "farfield/contact/softmin/memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "farfield/base/error.hpp"
+#include "farfield/math/rotation.hpp"
+
+namespace farfield::contact::softmin {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using Matrix12d = Eigen::Matrix<double, 12, 12>;
+using Rows = Eigen::Matrix<double, 6, 12>;
+
+std::size_t at(int k) { return static_cast<std::size_t>(k); }
+
+/// A side in the world: the surface belongs to a body at (R, o), the queries to one at s; r = s - o.
+/// Both the displacement (a, b) and the velocity (u, w) of the querying body relative to the other, in the frame of the surface, are
+///     a = R^T (v_m - v_c + r x w_m),   b = R^T (w_m - w_c)
+/// of the charts or twists (v, w) of both bodies.
+struct SideFrame {
+    const Pose& surface;
+    Vector3d r;
+    Vector6d surface_twist, query_twist;
+    int c, m;  ///< where the columns of the surface's and the querying body begin
+
+    SideFrame(const SoftPair& pair, const Side& side, const Poses& poses, const Twists& twists)
+        : surface(poses[at(side.first_asks ? pair.bodies.b : pair.bodies.a)]),
+          r(poses[at(side.first_asks ? pair.bodies.a : pair.bodies.b)].position - surface.position),
+          surface_twist(twists[at(side.first_asks ? pair.bodies.b : pair.bodies.a)]),
+          query_twist(twists[at(side.first_asks ? pair.bodies.a : pair.bodies.b)]),
+          c(side.first_asks ? 6 : 0),
+          m(side.first_asks ? 0 : 6) {}
+
+    [[nodiscard]] Vector6d relative_velocity() const {
+        const Vector3d w_m = query_twist.tail<3>();
+        Vector6d out;
+        out << surface.rotation.transpose() * (query_twist.head<3>() - surface_twist.head<3>() + r.cross(w_m)),
+            surface.rotation.transpose() * (w_m - surface_twist.tail<3>());
+        return out;
+    }
+    /// (a, b) by the charts, and (u, w) by the twists.
+    [[nodiscard]] Rows relative() const {
+        const Matrix3d turn = surface.rotation.transpose();
+        Rows out = Rows::Zero();
+        out.block<3, 3>(0, m) = turn;
+        out.block<3, 3>(0, c) = -turn;
+        out.block<3, 3>(0, m + 3) = turn * hat(r);
+        out.block<3, 3>(3, m + 3) = turn;
+        out.block<3, 3>(3, c + 3) = -turn;
+        return out;
+    }
+    /// (u, w) by the charts.
+    [[nodiscard]] Rows velocity_by_pose() const {
+        const Matrix3d turn = surface.rotation.transpose();
+        const Vector3d w_m = query_twist.tail<3>(), w = w_m - surface_twist.tail<3>();
+        const Vector3d y = query_twist.head<3>() - surface_twist.head<3>() + r.cross(w_m);
+        Rows out = Rows::Zero();
+        out.block<3, 3>(0, c + 3) = turn * hat(y);
+        out.block<3, 3>(0, m) = -turn * hat(w_m);
+        out.block<3, 3>(0, c) = turn * hat(w_m);
+        out.block<3, 3>(3, c + 3) = turn * hat(w);
+        return out;
+    }
+    /// A wrench on the querying body, about o in the frame of the surface, as wrenches on both bodies in the world.
+    [[nodiscard]] Vector12d on_bodies(const Vector6d& wrench) const {
+        const Vector3d force = surface.rotation * wrench.head<3>(), torque = surface.rotation * wrench.tail<3>();
+        Vector12d out;
+        out.segment<3>(m) = force;
+        out.segment<3>(m + 3) = torque - r.cross(force);
+        out.segment<3>(c) = -force;
+        out.segment<3>(c + 3) = -torque;
+        return out;
+    }
+    /// The same for columns of derivatives.
+    [[nodiscard]] Matrix12d on_bodies(const Rows& rows) const {
+        const Eigen::Matrix<double, 3, 12> force = surface.rotation * rows.topRows<3>(),
+                                           torque = surface.rotation * rows.bottomRows<3>();
+        Matrix12d out;
+        out.middleRows<3>(m) = force;
+        out.middleRows<3>(m + 3) = torque - hat(r) * force;
+        out.middleRows<3>(c) = -force;
+        out.middleRows<3>(c + 3) = -torque;
+        return out;
+    }
+    /// What on_bodies(wrench) changes by when the bodies move and the wrench keeps its components.
+    void add_frame_terms(const Vector6d& wrench, Matrix12d& by_pose) const {
+        const Matrix3d force = hat(surface.rotation * wrench.head<3>()),
+                       torque = hat(surface.rotation * wrench.tail<3>());
+        by_pose.block<3, 3>(m, c + 3) -= force;
+        by_pose.block<3, 3>(m + 3, c + 3) -= torque - hat(r) * force;
+        by_pose.block<3, 3>(m + 3, m) += force;
+        by_pose.block<3, 3>(m + 3, c) -= force;
+        by_pose.block<3, 3>(c, c + 3) += force;
+        by_pose.block<3, 3>(c + 3, c + 3) += torque;
+    }
+};
+
+RelativePose relative_pose(const Pose& surface, const Pose& query) {
+    const Matrix3d turn = surface.rotation.transpose();
+    return {turn * query.rotation, turn * (query.position - surface.position)};
+}
+
+}  // namespace
+
+SoftminMemory::SoftminMemory(const Softmin& law, ThreadPool* pool) : law_(law), pool_(pool) {
+    works_.resize(law.pairs().size());
+    for (std::size_t k = 0; k < works_.size(); ++k) {
+        works_[k].sides.resize(law.pairs()[k].sides.size());
+        works_[k].sums.resize(law.pairs()[k].sides.size());
+    }
+}
+
+void SoftminMemory::restore(const std::vector<double>& values) {
+    if (!values.empty()) fail("softmin: memory of ", values.size(), " numbers, expected none");
+}
+
+void SoftminMemory::begin(const Parameters& parameters) {
+    contact_stiffness_ = parameters.contact_stiffness;
+    friction_ = parameters.friction;
+    const SoftminOptions& options = law_.options();
+    for (std::size_t k = 0; k < works_.size(); ++k) {
+        const SoftPair& pair = law_.pairs()[k];
+        works_[k].numbers = {
+            .stiffness = contact_stiffness_ * pair.stiffness,
+            .friction = pair.bodies.friction.value_or(std::max(friction_[pair.bodies.a], friction_[pair.bodies.b])),
+            .sharing = pair.sharing,
+            .ramp = pair.ramp,
+            .damping_speed = options.damping_speed,
+            .slip_speed = options.slip_speed,
+            .printed_damping = options.damping == DampingForm::Paper};
+    }
+}
+
+template <class Work>
+void SoftminMemory::for_each_pair(const Work& work) {
+    const int count = static_cast<int>(works_.size());
+    if (pool_ && count > 1) {
+        pool_->run(count, [&](int k) { work(at(k)); });
+    } else {
+        for (int k = 0; k < count; ++k) work(at(k));
+    }
+}
+
+void SoftminMemory::evaluate(std::size_t index, const Poses& poses, const Twists& twists, ForceBlock* block) {
+    if (law_.options().forces != ForceForm::MeanPlane) return evaluate_by_formula(index, poses, twists, block);
+    const SoftPair& pair = law_.pairs()[index];
+    PairWork& work = works_[index];
+    work.least = std::numeric_limits<double>::infinity();
+    work.deep = false;
+    work.weight = work.soft = 0.0;
+    work.wrench.setZero();
+    for (std::size_t s = 0; s < pair.sides.size(); ++s) {
+        const Side& side = pair.sides[s];
+        const Pose &first = poses[at(pair.bodies.a)], &second = poses[at(pair.bodies.b)];
+        double least = work.least;
+        find_field(*side.queries, *side.surface,
+                   side.first_asks ? relative_pose(second, first) : relative_pose(first, second), pair.cut,
+                   block != nullptr, least, work.sides[s]);
+        work.deep = work.deep || (least < work.least && least < -0.5 * side.surface->inradius);
+        work.least = least;
+    }
+    for (std::size_t s = 0; s < pair.sides.size(); ++s) {
+        const SideFrame frame(pair, pair.sides[s], poses, twists);
+        sum_forces(work.sides[s], pair.sides[s].queries->radius, work.numbers, frame.relative_velocity(), work.least,
+                   pair.cut, block != nullptr, work.sums[s]);
+        work.weight += work.sums[s].weight;
+    }
+    Vector12d slope = Vector12d::Zero(), by_friction = Vector12d::Zero();
+    if (block) {
+        block->a = pair.bodies.a;
+        block->b = pair.bodies.b;
+        block->gap = work.least;
+        block->wrench.setZero();
+        block->friction.setZero();
+        block->by_pose.setZero();
+        block->by_twist.setZero();
+        block->by_friction.setZero();
+        block->by_stiffness.setZero();
+    }
+    if (!(work.weight > 0.0)) return;
+    for (std::size_t s = 0; s < pair.sides.size(); ++s) {
+        const SideFrame frame(pair, pair.sides[s], poses, twists);
+        const SideSums& sums = work.sums[s];
+        work.soft += sums.phi / work.weight;
+        work.wrench += frame.on_bodies(Vector6d(sums.wrench / work.weight));
+        if (!block) continue;
+        const Rows relative = frame.relative();
+        const Eigen::Matrix<double, 6, 6> by_motion = sums.by_motion / work.weight,
+                                          by_velocity = sums.by_velocity / work.weight;
+        const Rows moved = by_motion * relative + by_velocity * frame.velocity_by_pose(), sped = by_velocity * relative;
+        block->by_pose += frame.on_bodies(moved);
+        block->by_twist += frame.on_bodies(sped);
+        frame.add_frame_terms(sums.wrench / work.weight, block->by_pose);
+        slope += relative.transpose() * (sums.slope / work.weight);
+        by_friction += frame.on_bodies(Vector6d(sums.by_friction / work.weight));
+    }
+    if (!block) return;
+    block->by_pose += work.wrench * (slope / work.numbers.sharing).transpose();
+    block->wrench = work.wrench;
+    block->friction = work.numbers.friction * by_friction;
+    block->by_stiffness = work.wrench / contact_stiffness_;
+    set_friction_share(pair.bodies, by_friction, *block);
+}
+
+void SoftminMemory::set_friction_share(const ContactPair& pair, const Vector12d& by_friction, ForceBlock& block) const {
+    block.by_friction.setZero();
+    if (pair.friction) return;
+    const double difference = friction_[pair.a] - friction_[pair.b];  // the larger counts
+    const double share = difference > 0.0 ? 1.0 : difference < 0.0 ? 0.0 : 0.5;
+    block.by_friction << share * by_friction, (1.0 - share) * by_friction;
+}
+
+void SoftminMemory::add_up(std::size_t bodies, std::vector<Vector6d>& out) {
+    out.assign(bodies, Vector6d::Zero());
+    report_ = {};
+    for (std::size_t k = 0; k < works_.size(); ++k) {
+        const ContactPair& pair = law_.pairs()[k].bodies;
+        const PairWork& work = works_[k];
+        out[at(pair.a)] += work.wrench.head<6>();
+        out[at(pair.b)] += work.wrench.tail<6>();
+        const double x = -work.least / work.numbers.ramp;
+        const double depth = work.numbers.ramp * (std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
+        report_.stored += 0.5 * work.numbers.stiffness * depth * depth;
+        report_.least = std::min(report_.least, work.least);
+        if (work.deep && report_.deep_a < 0) {
+            report_.deep_a = pair.a;
+            report_.deep_b = pair.b;
+        }
+    }
+}
+
+void SoftminMemory::wrench(const Poses& poses, const Twists& twists, std::vector<Vector6d>& out) {
+    for_each_pair([&](std::size_t k) { evaluate(k, poses, twists, nullptr); });
+    add_up(poses.size(), out);
+}
+
+void SoftminMemory::linearize(const Poses& poses, const Twists& twists, ForceLinearization& out) {
+    out.blocks.resize(works_.size());
+    for_each_pair([&](std::size_t k) { evaluate(k, poses, twists, &out.blocks[k]); });
+    add_up(poses.size(), out.wrench);
+}
+
+}  // namespace farfield::contact::softmin

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file  Explicit time steps for force laws: semi-implicit Euler and Runge-Kutta of order 4, with exact vector-Jacobian products.
+///
+/// Paper:     [SCM2025, Eqs. (24), (25)]
+///            a(q, v) = forward dynamics under springs, limits, actuators and the wrenches of contact
+///            Euler: v+ = v + dt a(q, v),   q+ = retract(q, dt v+)
+///            RK4:   the classical stages in the chart theta of retract(q, theta), where theta' = J_r^-1(theta) v on rotations
+/// Scripted degrees of freedom move at the speed v_s that takes them to their targets; their acceleration is (v_s - v)/dt.
+#include <Eigen/Dense>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "farfield/contact/force_law.hpp"
+#include "farfield/dynamics/step_types.hpp"
+#include "farfield/model/body_twists_vjp.hpp"
+#include "farfield/model/forward_dynamics.hpp"
+
+namespace farfield {
+
+/// One evaluation of the accelerations.
+struct ExplicitStage {
+    Eigen::VectorXd theta, q, v;  ///< tangent from the start of the step, where that leads, velocity
+    Kinematics kinematics;
+    std::vector<Vector6d> twists;
+    contact::ForceLinearization contact;
+    Eigen::VectorXd tau, a, rate;  ///< generalised forces, acceleration, rate of theta
+};
+
+/// Scratch space for steps of one thread. Carries no values.
+struct ExplicitScratch {
+    std::array<ExplicitStage, 4> stages;
+    ForwardDynamicsScratch dynamics;
+    Eigen::VectorXd script_speed, script_acceleration, difference, target;
+    Kinematics end;
+    // backward
+    ForwardDynamicsGradient bars;
+    TwistScratch twists;
+    std::vector<Vector6d> pose_bars, twist_bars, subtree;
+    std::array<Eigen::VectorXd, 4> rate_bar, a_bar;
+    Eigen::VectorXd q_bar, v_bar, theta, theta_bar, start_bar;
+    Eigen::VectorXd speed_bar, scripted_bar, end_bar, end_v_bar, end_theta_bar, acceleration_bar;
+    State end_state;
+};
+
+[[nodiscard]] StepReport explicit_step(const StepContext& context, const State& now, const StepInput& input,
+                                       StepMemory& memory, ExplicitScratch& scratch, State& next);
+
+/// As implicit_step_vjp.
+void explicit_step_vjp(const StepContext& context, const State& now, const StepInput& input,
+                       std::span<const StateGradient> next_bars, StepMemory& memory, ExplicitScratch& scratch,
+                       std::span<StepGradient> gradients, std::span<Parameters> parameters);
+
+/// The longest stable step [s], by the stiffest pair of the law at rest under gravity; infinite without a law.
+/// With m the mass of a pair (inverse masses of both bodies at the default state add) and load F = m g:
+///     w^2 = (k + F/sharing)/m,   z = F/(2 m w v_d):    Euler dt < 2 (sqrt(1 + z^2) - z)/w,   RK4 dt < 2.78/w
+///     friction:                                        mu F dt/(m v_s) < 2 and 2.78
+/// This is known of the step of a context beforehand; a load above that of gravity makes it shorter.
+[[nodiscard]] double stable_step(const Model& model, const Parameters& parameters, const contact::ForceLaw& law,
+                                 Integrator integrator);
+
+/// Throws when the steps of a force law would be longer than that.
+void require_stable_step(const StepContext& context);
+
+}  // namespace farfield

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Soft-minimum contact from Python: clouds, distances, detection, rollouts, files and commands."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import farfield as ff
+from farfield.cli import main
+from farfield.contact_models import contact_from_description
+from farfield.soft_top_k import topk_paper
+from farfield.tasks import t_push
+
+CORNERS = 0.1 * np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) - 0.05
+FACES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+TRIANGLES = np.array([[f[0], f[k], f[k + 1]] for f in FACES for k in (1, 2)])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return ff.build_model(t_push.scene((0.0, -0.1375 - t_push.RADIUS)))
+
+
+def controls(model, steps, speed=0.1, dt=2e-3):
+    rows = np.tile(model.default_control(), (steps, 1))
+    rows[:, 1] += speed * dt * np.arange(steps)
+    return rows
+
+
+def test_soft_distance_of_a_box():
+    cloud = ff.PointCloud.from_mesh(CORNERS, TRIANGLES, spacing=0.02)
+    assert cloud.sign_errors(CORNERS, TRIANGLES, samples=2000) <= 1e-3
+    distance = ff.SoftDistance(cloud)
+    points = np.array([[0.08, 0.01, 0.0], [0.0, 0.0, 0.04], [0.0, -0.07, 0.02]])
+    np.testing.assert_allclose(distance(points), [0.03, -0.01, 0.02], atol=1e-6)
+    step = 1e-6 * np.eye(3)
+    for axis in range(3):
+        slope = (distance(points + step[axis]) - distance(points - step[axis])) / 2e-6
+        np.testing.assert_allclose(distance.gradient(points)[:, axis], slope, atol=1e-6)
+    assert (distance.error(points) < 1e-10).all()
+    with pytest.raises(ValueError, match="closed surface"):
+        ff.PointCloud.from_mesh(CORNERS, TRIANGLES[:-1], spacing=0.02)
+    with pytest.raises(ValueError, match="normal 0 has length"):
+        ff.PointCloud(np.zeros((1, 3)), np.zeros((1, 3)), spacing=1.0)
+
+
+def test_clouds_of_the_t():
+    assert [len(t_push.t_cloud(m)) for m in (1, 3, 11)] == [34, 306, 4114]
+    assert len(t_push.t_cloud(1, top=False)) == 26
+
+
+@pytest.mark.parametrize("integrator", ["euler", "rk4"])
+def test_gradient_by_controls_and_contact_numbers(model, integrator):
+    steps, contact = 40, t_push.contact(1, tolerance=1e-15)
+    parameters, start, u = model.default_parameters(), model.default_state(), controls(model, 40)
+    options = ff.StepOptions(dt=2e-3, integrator=integrator)
+
+    def roll(u, contact=contact):
+        return ff.rollout(model, parameters, start, u, contact=contact, options=options)
+
+    motion = roll(u)
+    assert motion.converged
+    assert motion.q[-1][1] > 1e-4
+    partial = np.zeros((steps + 1, model.num_dofs))
+    partial[-1, 1] = 1.0
+    gradient = ff.rollout_vjp(motion, dL_dq=partial, contact_numbers=True)
+    along = np.random.default_rng(0).normal(size=u.shape)
+    h = 1e-6
+    slope = (roll(u + h * along).q[-1][1] - roll(u - h * along).q[-1][1]) / (2 * h)
+    assert np.sum(gradient.controls * along) == pytest.approx(slope, rel=1e-5)
+    names = contact.number_names(model)
+    assert len(names) == len(gradient.contact)
+    h = 1e-7
+    ends = [roll(u, t_push.contact(1, tolerance=1e-15, force_temperature=1e-3 + s * h)).q[-1][1] for s in (1, -1)]
+    assert gradient.contact[names.index("force_temperature")] == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=1e-4)
+
+
+def test_unstable_steps_are_refused_and_fly_offs_reported(model):
+    contact = t_push.contact(1)
+    parameters = model.default_parameters()
+    limit = contact.stable_step(model, parameters)
+    with pytest.raises(ValueError, match="is unstable under this contact law"):
+        ff.rollout(model, parameters, model.default_state(), controls(model, 2), contact=contact, dt=1.01 * limit)
+    state = model.default_state()
+    q, v = np.array(state.q), np.array(state.v)
+    q[2], v[2] = 0.1, -8.0  # thrown at the table, far beyond what steps of 16 ms can take
+    start = ff.State(q=q, v=v)
+    motion = ff.rollout(model, parameters, start, controls(model, 40), contact=contact,
+                        options=ff.StepOptions(dt=0.016, integrator="rk4"))  # fmt: skip
+    assert not motion.converged
+    assert motion.reports[-1].status in ("unstable", "penetrating")
+
+
+def test_files_and_simulation(model, tmp_path):
+    contact = t_push.contact(1)
+    motion = ff.rollout(
+        model, model.default_parameters(), model.default_state(), controls(model, 5), contact=contact, dt=2e-3
+    )
+    assert contact_from_description(motion.contact).description == contact.description
+    simulation = ff.Simulation(model, contact=contact, dt=2e-3)
+    for row in controls(model, 5):
+        simulation.step(row)
+    np.testing.assert_array_equal(simulation.state.q, motion.q[-1])
+    simulation.save(tmp_path / "simulation")
+    np.testing.assert_array_equal(ff.Simulation.load(tmp_path / "simulation").step().min_gap, simulation.step().min_gap)
+    assert {c.a for c in simulation.contacts()} <= {0, 1}
+
+
+def test_a_force_law_has_no_energy(model):
+    contact = ff.Softmin(newtons_per_metre=1e3)
+    with pytest.raises(ValueError, match="force law"):
+        contact.evaluate(model, model.default_parameters(), model.default_state().q)
+    forces = contact.forces(model, model.default_parameters(), model.default_state().q)
+    assert np.abs(forces.force.sum(axis=0)).max() < 1e-12
+    with pytest.raises(ValueError, match="expected 'mean_plane', 'planes' or 'paper'"):
+        ff.Softmin(forces="glue")
+
+
+def boxes_on_top_of_each_other():
+    scene = ff.Scene(name="boxes", gravity=[0.0, 0.0, 0.0])
+    for name, place in {"low": [0.0, 0.0, 0.0], "high": [0.03, 0.0, 0.099]}.items():
+        scene.add_body(name=name, position=place)
+        scene.add_joint(name, name=name, type="Free")
+        scene.add_shape(name, name=name, type="Box", size=[0.05, 0.05, 0.05])
+    model = ff.build_model(scene)
+    contact = ff.Softmin(separation_temperature=5e-4, force_temperature=5e-4, spacing=0.01, cloud_temperature=0.03)
+    return contact.separation(model, model.default_parameters(), model.default_state().q, "low", "high")
+
+
+def test_support_points_and_the_printed_top_k_on_ties():
+    field = boxes_on_top_of_each_other()
+    assert field.soft == pytest.approx(-1e-3, abs=2e-5)
+    np.testing.assert_allclose(field.centre_of_pressure[:2], [0.015, 0.0], atol=2e-3)
+    corners = np.array([[x, y] for x in (-0.02, 0.05) for y in (-0.05, 0.05)])
+    found = field.contacts(4)[:, :2]
+    for corner in corners:
+        assert np.linalg.norm(found - corner, axis=1).min() < 0.0125
+    places, _, unconverged = topk_paper(field.weights, field.points, 4)
+    assert (
+        np.ptp(places[1:, :2], axis=0).max() < 0.01
+    )  # all but the first on one place; the corners are 7 and 10 cm apart
+    assert unconverged > 1e-10
+
+
+def test_cloud_command(tmp_path, capsys):
+    obj = tmp_path / "box.obj"
+    lines = [f"v {x} {y} {z}" for x, y, z in CORNERS] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in TRIANGLES]
+    obj.write_text("\n".join(lines))
+    assert main(["cloud", str(obj), "--points", "150", "--json", "--out", str(tmp_path / "box.png")]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["passed"]
+    assert 80 < report["points"] < 250
+    assert (tmp_path / "box.png").stat().st_size > 1000
+    assert main(["cloud", str(obj), "--points", "150", "--temperature", "3"]) == 1
+    assert "raise --points" in capsys.readouterr().out
