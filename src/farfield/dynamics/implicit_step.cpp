@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
 #include "farfield/math/rotation.hpp"
 
@@ -69,16 +68,6 @@ bool went_around(StepSolve& solve) {
     if (!solve.context.filter || report.status != StepStatus::Converged || report.shortest_step == 1.0) return false;
     const Poses &from = solve.problem.kinematics_now().poses, &to = solve.problem.place(solve.x.q).poses;
     return solve.context.filter->find_detour(from, to, solve.memory.filter).has_value();
-}
-
-/// Do any two bodies touch where the step starts?
-bool touches(const StepSolve& solve) {
-    const CollisionFilter* filter = solve.context.filter;
-    if (!filter) return false;
-    for (int p = 0; p < static_cast<int>(filter->pairs().size()); ++p) {
-        if (!(filter->gap_lower_bound(p, solve.problem.kinematics_now().poses) > 0.0)) return true;
-    }
-    return false;
 }
 
 /// A step whose script cannot be followed names the body that is left no room: of the bodies that are not scripted, the one
@@ -213,16 +202,7 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
                          StepScratch& s, State& next) {
     StepSolve solve{context, now, input, memory, s.problem, s.x};
     s.problem.reset_counts();
-    try {
-        s.problem.begin(context, now, input, memory);
-    } catch (const std::invalid_argument&) {  // of contact, where the step before has left a gap that is lost in rounding
-        if (!touches(solve)) throw;
-        solve.report = {.status = StepStatus::Intersecting, .min_gap = 0.0};
-        s.x.set(now.q);
-        name_squeezed(solve);
-        next = now;
-        return solve.report;
-    }
+    s.problem.begin(context, now, input, memory);
     choose_start(solve);
     const int most = context.options.max_iterations;
     newton(s.problem, {most, kEvaluations * most, kPatience, context.trace}, s.x, solve.report);
