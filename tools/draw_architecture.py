@@ -20,7 +20,7 @@ BOXES = {
     "models": (190, 305, 170, 64, "work", "contact models", ["longrange, polyhedral, ipc"]),
     "problem": (390, 210, 150, 64, "work", "step_problem", ["inertia, joints, contact"]),
     "newton": (570, 210, 120, 64, "work", "newton", ["direction, free way"]),
-    "globalization": (720, 210, 120, 64, "work", "globalization", ["where it stops"]),
+    "pieces": (720, 210, 120, 64, "work", "piecewise_step", ["where it stops"]),
     "linearization": (555, 305, 150, 64, "work", "step_linearization", ["blocks, factor, solve"]),
     "vjp": (680, 405, 160, 64, "gradient", "rollout_vjp", ["k losses at once"]),
     "jacobian": (440, 405, 150, 64, "gradient", "step_jacobian", ["A, B, C of one step"]),
@@ -36,7 +36,7 @@ ARROWS = [
     ("problem", "l", "contact", "r", FORWARD),
     ("contact", "b", "models", "t", FORWARD),
     ("newton", "b", "linearization", "t", FORWARD),
-    ("newton", "r", "globalization", "l", FORWARD),
+    ("newton", "r", "pieces", "l", FORWARD),
     ("vjp", "t", "linearization", "r", BACKWARD),
     ("jacobian", "t", "linearization", "l", BACKWARD),
 ]

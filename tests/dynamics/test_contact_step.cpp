@@ -193,7 +193,7 @@ Outcome run(const HardCase& hard, bool with_filter) {
         hard.throw_bodies(random, start);
         const Trajectory t = rollout(model, parameters, {.state0 = start, .controls = RowMatrix::Zero(hard.steps, 0)},
                                      {.dt = hard.dt, .tolerance = 1e-6}, contact);
-        bool lost = false, intersecting = false, around = false;
+        bool lost = false, intersecting = false;
         for (int step = 0; step <= t.num_steps(); ++step) {
             const Poses poses = poses_of(t, step);
             lost = lost || !hard.kept(poses);
@@ -202,9 +202,8 @@ Outcome run(const HardCase& hard, bool with_filter) {
         for (const StepReport& report : t.reports) {
             if (with_filter) CHECK(report.min_gap > 0.0);
             CHECK(std::isfinite(report.residual));
-            around = around || report.detour;
         }
-        outcome.lost += lost && !around;  // whoever goes around within a step says so
+        outcome.lost += lost;
         outcome.intersecting += intersecting;
         if (!t.converged()) {
             ++outcome.stopped;

@@ -2,6 +2,7 @@
 #include "farfield/dynamics/piecewise_step.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "farfield/math/rotation.hpp"
@@ -101,7 +102,13 @@ class Attempts {
             StepContext piece = with_length(context_, length);
             piece.options.max_iterations = std::min(context_.options.max_iterations, iterations_left());
             const StepInput part{input_.control, script_at(context_.model, start_.q, input_.script, begin + length)};
-            report = implicit_step(piece, now, part, memory_, scratch_, next);
+            try {
+                report = implicit_step(piece, now, part, memory_, scratch_, next);
+            } catch (const std::invalid_argument&) {
+                if (begin == 0.0) throw;
+                report = {.status = StepStatus::Intersecting, .min_gap = 0.0};  // the piece before left no gap
+                next = now;
+            }
         }
         iterations_ += report.iterations;
         counts_.linearizations += report.contact_counts.linearizations;
@@ -134,7 +141,7 @@ class Attempts {
         next = kept;
         cuts_.resize(before);
         pieces.pieces = 1;
-        return arrived ? whole : pieces;
+        return arrived || whole.status == StepStatus::Squeezed ? whole : pieces;
     }
 
     [[nodiscard]] static StepReport joined(const StepReport& first, StepReport second) {
