@@ -139,7 +139,9 @@ def test_support_points_and_the_printed_top_k_on_ties():
     for corner in corners:
         assert np.linalg.norm(found - corner, axis=1).min() < 0.0125
     places, _, unconverged = topk_paper(field.weights, field.points, 4)
-    assert np.ptp(places[1:, :2], axis=0).max() < 0.01  # all but the first on one place; the corners are 7 and 10 cm apart
+    assert (
+        np.ptp(places[1:, :2], axis=0).max() < 0.01
+    )  # all but the first on one place; the corners are 7 and 10 cm apart
     assert unconverged > 1e-10
 
 
