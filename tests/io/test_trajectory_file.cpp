@@ -160,7 +160,7 @@ TEST_CASE("trajectory arrays that do not fit each other are refused") {
                    "trajectory_from_bytes: trajectory: controls[0, 0] = inf, expected a finite number"));
     CHECK(contains(error_after(t, [](TensorFile& f) { set_double(f, "options.dt", 0, -0.5); }), "dt"));
     CHECK(contains(error_after(t, [](TensorFile& f) { f.tensors["report.status"].data[0] = 9; }),
-                   "tensor 'report.status': 9, expected 0 to 4"));
+                   "tensor 'report.status': 9, expected 0 to 6"));
     CHECK(contains(error_after(t, [](TensorFile& f) { f.tensors["report.status"].data[0] = 1; }),
                    "step 0 of 6 is max_iterations, expected only the last not to converge"));
     CHECK(contains(error_after(t,
