@@ -74,7 +74,6 @@ EXPECTED = {
     "polyhedral": "1110",
     "ipc": "1010",
     "ipc-global": "1011",
-    "softmin": "0110",
     "mujoco": "0010",
 }
 

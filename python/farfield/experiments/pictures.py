@@ -58,7 +58,11 @@ def contact_forces(contact: Any, trajectory: ff.Trajectory) -> list[np.ndarray]:
     """
     model, parameters = trajectory.model, trajectory.parameters
     poses = trajectory.poses()
-    forces = np.array([-contact.evaluate(model, parameters, q).wrench[1:, :3] for q in trajectory.q])
+    if isinstance(contact, ff.Softmin):  # a force law
+        states = zip(trajectory.q, trajectory.v, strict=True)
+        forces = np.array([contact.forces(model, parameters, q, v).force[1:] for q, v in states])
+    else:
+        forces = np.array([-contact.evaluate(model, parameters, q).wrench[1:, :3] for q in trajectory.q])
     sizes = np.linalg.norm(forces, axis=2, keepdims=True)
     usual = float(np.median(sizes.max(axis=1)))
     if usual == 0.0:

@@ -89,12 +89,6 @@ def _mujoco() -> Subject:
     )
 
 
-def _softmin() -> Subject:
-    from farfield.properties.softmin_contact import SoftminContact
-
-    return Subject(SoftminContact().evaluate, single_term=False, kinds=("box",))
-
-
 MODELS = {
     "longrange": Row(lambda: Subject(ff.LongRange(blend=[BLEND], weight_in_joules=1.0).evaluate, law=longrange_law)),
     "longrange-paper": Row(
@@ -112,7 +106,6 @@ MODELS = {
     "ipc-global": Row(
         lambda: Subject(ff.IpcGlobal(weight_in_joules=1.0).evaluate), ("barrier", "non_prehensile", "non_vanishing")
     ),
-    "softmin": Row(_softmin, ("smooth", "non_prehensile")),
     "mujoco": Row(_mujoco, ("non_prehensile",)),
 }
 

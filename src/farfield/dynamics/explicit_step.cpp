@@ -99,9 +99,10 @@ class ExplicitProblem {
         const double before = 0.5 * stage.v.dot(mass.lazyProduct(stage.v));
         kinetic = 0.5 * next.v.dot(mass.lazyProduct(next.v));
         double work = dt_ * 0.5 * std::abs(stage.tau.dot(stage.v) + stage.tau.dot(next.v));
+        const double gravity = parameters_.gravity.norm();
         for (std::size_t i = 1; i < stage.kinematics.poses.size(); ++i) {
-            work += dt_ * parameters_.moments(static_cast<Eigen::Index>(i), 0) * parameters_.gravity.norm() *
-                    stage.twists[i].norm();
+            work += dt_ * parameters_.moments(static_cast<Eigen::Index>(i), 0) * gravity *
+                    (stage.twists[i].norm() + gravity * dt_);
         }
         return kinetic - before > before + 12.0 * stored_ + work + 1e-9;
     }

@@ -224,7 +224,7 @@ void SoftminMemory::add_up(std::size_t bodies, std::vector<Vector6d>& out) {
         out[at(pair.b)] += work.wrench.tail<6>();
         const double x = -work.least / work.numbers.ramp;
         const double depth = work.numbers.ramp * (std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
-        report_.stored += 0.5 * work.numbers.stiffness * depth * depth;
+        report_.stored += work.numbers.stiffness * depth * (0.5 * depth + work.numbers.ramp);  // the tail stores too
         report_.least = std::min(report_.least, work.least);
         if (work.deep && report_.deep_a < 0) {
             report_.deep_a = pair.a;
