@@ -130,7 +130,7 @@ void bind_clouds(nb::module_& m) {
                              "Soft signed distance of points from a cloud: smooth, with exact gradient and Hessian.")
         .def(nb::init<PointCloud, double>(), "cloud"_a, nb::kw_only(), "tolerance"_a = 1e-12,
              "tolerance: share of weights that truncation may leave out.")
-        .def_prop_ro("cloud", &SoftDistance::cloud)
+        .def_prop_ro("cloud", &SoftDistance::cloud, "The cloud it is the distance of.")
         .def(
             "__call__",
             [](const SoftDistance& self, const PointRows& points) {
