@@ -107,8 +107,7 @@ TEST_CASE("barrier direction: the model is stationary at its end, for many pairs
             const int b = a + 1 + uniform_index(random, 4 - a);
             Vector12d gradient = normal_vector(random, 12);
             gradient.segment<3>(6) = -gradient.segment<3>(0);
-            const double energy = std::pow(10.0, uniform(random, -2.0, 1.0));
-            bodies.add_barrier(a, b, gradient, energy, energy / gradient.head<3>().norm());
+            bodies.add_barrier(a, b, gradient, std::pow(10.0, uniform(random, -2.0, 1.0)), 1e-6);
         }
         Eigen::MatrixXd smooth = Eigen::MatrixXd::Identity(n, n);
         const Eigen::MatrixXd root = Eigen::MatrixXd::NullaryExpr(n, n, [&] { return uniform(random, -1.0, 1.0); });

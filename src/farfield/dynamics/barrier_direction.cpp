@@ -48,11 +48,11 @@ double excess_curvature(double t) {
 void BarrierDirection::choose(const contact::ContactLinearization& contact) {
     barriers_.clear();
     for (const contact::PairBlock& pair : contact.blocks) {
-        const double room = pair.normal_gradient.head<3>().norm() * pair.gap;
+        const double floor = pair.normal_gradient.head<3>().norm() * pair.gap;  // of a barrier over the distance alone
         const Vector6d &a = twists_[at(pair.a)], &b = twists_[at(pair.b)];
         const double along = pair.normal_gradient.head<6>().dot(a) + pair.normal_gradient.tail<6>().dot(b);
-        if (!(std::abs(along) > kNotable * room)) continue;
-        const double energy = along > 0.0 ? room : std::max(barrier_energy(pair), room);
+        if (!(std::abs(along) > kNotable * floor)) continue;
+        const double energy = std::max(barrier_energy(pair), floor);
         if (std::abs(along) > kNotable * energy) barriers_.push_back({&pair, energy, along});
     }
     if (barriers_.size() > kMost) {

@@ -3,10 +3,9 @@
 /// @file  A Newton direction that knows how barriers grow: a pair that the step presses or relieves is modelled by 1/distance.
 ///
 /// A parabola leads a body too far into a contact, and too little out of it. With G gradient and N Hessian of a pair's potential, friction
-/// left out, and e the energy of a barrier e/(1 - t) of that force, the direction minimises
+/// left out, and e = 2 G.N^+ G, the energy of a barrier e/(1 - t) of that force and curvature, the direction minimises
 ///     g.D + D.H.D/2 + sum over pairs of e [1/(1 - t) - 1 - t - t^2],    t = G.D/e < 1
-/// Bodies that approach meet a wall where the gap closes, e = |F| gap; those that part follow the curvature, e = 2 G.N^+ G if that is more.
-/// H already holds all of second order. The minimum lies in the span of D_0 = -H^-1 g and W = H^-1 G, D = alpha D_0 - W mu: it takes
+/// where H already holds all of second order. The minimum lies in the span of D_0 = -H^-1 g and W = H^-1 G, D = alpha D_0 - W mu: it takes
 /// one solve for every pair that is bent, and Newton's method on as many numbers. No geometry is looked at again.
 #include <Eigen/Dense>
 #include <vector>
