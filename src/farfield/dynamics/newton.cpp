@@ -20,9 +20,10 @@ constexpr int kBlindSteps = 2;    // in a row, before a gradient that has stoppe
 constexpr double kStalled = 0.5;  // and a factor by which it still falls
 
 /// Halves the step, starting from the free way, until the function falls enough. Where `any_feasible`, every point where it is finite will
-/// do. Returns the fraction taken, 0 when none fits. The first trial mostly fits, so its derivatives are computed at once unless the last search has taught otherwise (`first_fits`).
+/// do. Returns the fraction taken, 0 when none fits. The first trial mostly does, so its derivatives are computed at once; where it does not,
+/// they have still told how friction turns.
 double line_search(NewtonProblem& problem, const NewtonDirection& direction, const FreeWay& way, bool any_feasible,
-                   bool keep_factor, bool& first_fits, int& evaluations, NewtonIterate& x) {
+                   bool keep_factor, int& evaluations, NewtonIterate& x) {
     const double value = x.value;
     const auto derivatives = [&] { return keep_factor ? problem.differentiate(x.trial) : problem.linearize(x.trial); };
     x.evaluated = false;
@@ -32,7 +33,7 @@ double line_search(NewtonProblem& problem, const NewtonDirection& direction, con
         const double alpha = std::ldexp(way.alpha, -halving);
         x.scaled = alpha * x.step;
         problem.move(x.q, x.scaled, x.trial);
-        const bool at_once = !certain && halving == 0 && first_fits;
+        const bool at_once = !certain && halving == 0;
         const double trial = certain ? value : at_once ? derivatives() : problem.energy(x.trial);
         evaluations += !certain;
         if (!std::isfinite(trial)) continue;
@@ -40,7 +41,6 @@ double line_search(NewtonProblem& problem, const NewtonDirection& direction, con
             x.q.swap(x.trial);
             x.evaluated = at_once;
             x.value = trial;
-            first_fits = halving == 0;
             return alpha;
         }
     }
@@ -51,7 +51,7 @@ double line_search(NewtonProblem& problem, const NewtonDirection& direction, con
 
 void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x, StepReport& report) {
     report.status = StepStatus::MaxIterations;
-    bool first_fits = true, kept = false;
+    bool kept = false;
     constexpr double kNone = std::numeric_limits<double>::infinity();
     double last_excess = kNone;
     double least_fall = kNone;
@@ -87,8 +87,8 @@ void newton(NewtonProblem& problem, const NewtonLimits& limits, NewtonIterate& x
         const bool passed = direction.arrived && (direction.excess <= std::min(allowed, 1.0) || stalled);
         problem.accept();
         const FreeWay way = problem.free_way(x.step, direction, report);
-        const double alpha = line_search(problem, direction, way, passed || blind || !direction.arrived, keep,
-                                         first_fits, evaluations, x);
+        const double alpha =
+            line_search(problem, direction, way, passed || blind || !direction.arrived, keep, evaluations, x);
         if (limits.trace) {
             limits.trace->push_back({.residual = report.residual,
                                      .excess = direction.excess,
