@@ -1452,7 +1452,8 @@ class SoftDistance:
         """tolerance: share of weights that truncation may leave out."""
 
     @property
-    def cloud(self) -> PointCloud: ...
+    def cloud(self) -> PointCloud:
+        """The cloud it is the distance of."""
 
     def __call__(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """Shape (n, 3) -> (n,) [m], negative inside."""
