@@ -14,11 +14,11 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr int kEvaluations = 2;  // per iteration, on average, before a step is given up
-constexpr int kPatience = 20;    // iterations that do not bring it closer, before it is
+constexpr int kEvaluations = 2;                 // per iteration, on average, before a step is given up
+constexpr int kPatience = 20;                   // iterations that do not bring it closer, before it is
 constexpr double kStiffer[] = {1e3, 1e2, 1e1};  // times the weight of contact, one after the other
-constexpr int kStage = 10;                           // iterations with each of them
-constexpr double kRough = 1e-3;                      // the tolerance there
+constexpr int kStage = 10;                      // iterations with each of them
+constexpr double kRough = 1e-3;                 // the tolerance there
 
 /// One step on the way to its solution.
 struct StepSolve {
@@ -83,7 +83,7 @@ void press_gradually(StepSolve& solve) {
     solve.report.min_gap = std::numeric_limits<double>::infinity();  // it starts again
     choose_start(solve);
     Parameters stiffer = context.parameters;
-    StepContext stage{context.model,  stiffer,      context.contact, context.filter,
+    StepContext stage{context.model,   stiffer,      context.contact, context.filter,
                       context.options, context.pool, context.trace,   context.law};
     stage.options.tolerance = kRough;
     for (const double factor : kStiffer) {
