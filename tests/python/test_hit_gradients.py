@@ -7,7 +7,7 @@ import pytest
 import farfield as ff
 
 STEPS, DT = 200, 5e-3
-LADDER = 1e-5 * 0.25 ** np.arange(7)  # of differences
+LADDER = 1e-2 * 0.25 ** np.arange(12)  # of differences
 
 
 def bowling() -> tuple[ff.Model, ff.State]:
