@@ -6,7 +6,13 @@ from __future__ import annotations
 import argparse
 import math
 
-from farfield.commands.arguments import add_contact_argument, add_output_arguments, positive_float
+from farfield.commands.arguments import (
+    add_contact_argument,
+    add_import_arguments,
+    add_output_arguments,
+    import_options,
+    positive_float,
+)
 from farfield.contact_models import contact_model
 
 
@@ -17,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dt", type=positive_float, metavar="S", help="time step [s] (default: of the task or file)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the loss and the directions (default: 0)")
     add_contact_argument(parser, default="longrange")
+    add_import_arguments(parser)
     add_output_arguments(parser)
 
 
@@ -63,7 +70,7 @@ def _scene(args: argparse.Namespace) -> dict:
             "state": problem.state or start_state(problem.model, args.key)[0],
             "dt": args.dt or problem.dt,
         }
-    model, parameters = ff.load(args.file)
+    model, parameters = ff.load(args.file, **import_options(args))
     return {
         "model": model,
         "parameters": parameters,

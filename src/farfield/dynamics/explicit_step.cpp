@@ -11,6 +11,7 @@
 #include "farfield/model/drive_force.hpp"
 #include "farfield/model/mass_matrix.hpp"
 #include "farfield/model/passive_force.hpp"
+#include "farfield/model/saturation.hpp"
 
 namespace farfield {
 namespace {
@@ -29,6 +30,11 @@ GainFactors gain_factors(const StepOptions& options) {
     return {paper ? 2.0 : 1.0, paper ? 2.0 / options.dt : 1.0};
 }
 
+const VectorXd& saturated(const Model& model, const VectorXd& control, VectorXd& scratch) {
+    saturate_controls(model, control, scratch);
+    return scratch;
+}
+
 /// One step, forward: all stages, and where they lead.
 class ExplicitProblem {
  public:
@@ -39,6 +45,7 @@ class ExplicitProblem {
           factors_(gain_factors(context.options)),
           dt_(context.options.dt),
           now_(now),
+          control_(saturated(context.model, input.control, scratch.control)),
           input_(input),
           s_(scratch),
           rk4_(context.options.integrator == Integrator::Rk4) {
@@ -150,7 +157,7 @@ class ExplicitProblem {
             }
         }
         passive_force(model_, parameters_, stage.q, stage.v, stage.tau);
-        add_drive_force(model_, parameters_, factors_, stage.q, stage.v, input_.control, stage.tau);
+        add_drive_force(model_, parameters_, factors_, stage.q, stage.v, control_, stage.tau);
         forward_dynamics(model_, parameters_, stage.kinematics, dynamics_input(stage), s_.dynamics, stage.a);
     }
 
@@ -185,6 +192,7 @@ class ExplicitProblem {
     GainFactors factors_;
     double dt_;
     const State& now_;
+    const Eigen::VectorXd& control_;  ///< inside the ranges
     const StepInput& input_;
     ExplicitScratch& s_;
     bool rk4_;
@@ -201,7 +209,7 @@ void ExplicitProblem::acceleration_vjp(ExplicitStage& stage, const VectorXd& a_b
     s_.v_bar = s_.bars.v;
     s_.scripted_bar += s_.bars.scripted;
     add_passive_force_vjp(model_, parameters_, stage.q, stage.v, s_.bars.tau, s_.q_bar, s_.v_bar, gradient);
-    add_drive_force_vjp(model_, parameters_, factors_, stage.q, stage.v, input_.control, s_.bars.tau, s_.q_bar,
+    add_drive_force_vjp(model_, parameters_, factors_, stage.q, stage.v, control_, s_.bars.tau, s_.q_bar,
                         s_.v_bar, out.control, gradient);
     if (!law_) return;
     const std::size_t bodies = stage.twists.size();
@@ -290,6 +298,7 @@ void ExplicitProblem::pull_back(const StateGradient& bar, StepGradient& out, Par
             }
         }
     }
+    saturate_controls_vjp(model_, input_.control, out.control);
     if (model_.num_kinematic() == 0) return;
     for (int k = 0; k < n; ++k) {
         if (!scripted(model_, k)) continue;
@@ -380,8 +389,30 @@ double stable_step(const Model& model, const Parameters& parameters, const conta
     return limit;
 }
 
+namespace {
+
+/// Explicit steps know forces of joints and contact alone.
+void require_known_forces(const Model& model, const Parameters& parameters) {
+    const auto refuse = [](const std::string& what) {
+        fail("step options: ", what, " in an explicit step, expected the integrator 'implicit' for this model");
+    };
+    if (!model.constraints().empty()) refuse("constraint '" + model.constraints()[0].name + "'");
+    if (!model.tendons().empty()) refuse("tendon '" + model.tendons()[0].name + "'");
+    for (const ModelActuator& actuator : model.actuators()) {
+        if (actuator.joint < 0 || !actuator.length.empty()) refuse("actuator '" + actuator.name + "'");
+    }
+    for (const ModelBody& body : model.bodies()) {
+        if (body.weight_share != 1.0) refuse("gravity compensation of body '" + body.name + "'");
+    }
+    if (!parameters.joint_friction.isZero(0.0)) refuse("dry friction of joints");
+}
+
+}  // namespace
+
 void require_stable_step(const StepContext& context) {
-    if (!context.explicit_steps() || !context.law) return;
+    if (!context.explicit_steps()) return;
+    require_known_forces(context.model, context.parameters);
+    if (!context.law) return;
     const double limit = stable_step(context.model, context.parameters, *context.law, context.options.integrator);
     if (context.options.dt > limit) {
         fail("step options: dt ", context.options.dt, " s is unstable under this contact law, expected at most ", limit,

@@ -193,6 +193,7 @@ template <class OnScalar, class OnBall>
 void for_each_drive(const Model& model, OnScalar&& on_scalar, OnBall&& on_ball) {
     for (std::size_t a = 0; a < model.actuators().size(); ++a) {
         const int joint = model.actuators()[a].joint;
+        if (joint < 0 || !model.actuators()[a].length.empty()) continue;  // length_terms, body_drive
         for_each_of_joint(model.scalars(), joint,
                           [&](const ScalarCoordinate& c) { on_scalar(c, static_cast<Eigen::Index>(a)); });
         for_each_of_joint(model.balls(), joint,
