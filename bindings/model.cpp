@@ -364,7 +364,8 @@ void bind_model(nb::module_& m) {
             return values;
         },
         "model"_a, "parameters"_a, "q"_a,
-        "What all constraints are broken by, in the order of Scene.constraints: connect 3 rows [m], weld 6 [m, sin of an angle], coupling 1.");
+        "What all constraints are broken by, in the order of Scene.constraints: connect 3 rows [m], weld 6 [m, sin of "
+        "an angle], coupling 1.");
     m.def(
         "forward_kinematics",
         [](const Model& model, const Parameters& parameters, const VectorXd& q) {

@@ -41,7 +41,8 @@ void bind_enums(nb::module_& m) {
     nb::enum_<ActuatorType>(m, "ActuatorType", "Kinds of actuators.")
         .value("Motor", ActuatorType::Motor, "Generalised force gear * u.")
         .value("Pd", ActuatorType::Pd, "Stable proportional-derivative drive.")
-        .value("Affine", ActuatorType::Affine, "Force gain u + bias - kp l - kd l' on the length l of a hinge, slide or tendon.");
+        .value("Affine", ActuatorType::Affine,
+               "Force gain u + bias - kp l - kd l' on the length l of a hinge, slide or tendon.");
     nb::enum_<ConstraintType>(m, "ConstraintType", "Kinds of exact constraints.")
         .value("Connect", ConstraintType::Connect, "A point of one body is a point of the other.")
         .value("Weld", ConstraintType::Weld, "Also their orientations are fixed against each other.")
@@ -149,7 +150,8 @@ Table<Body> bind_body(nb::module_& m) {
          field("motion", &Body::motion, "A BodyMotion or its name."),
          field("joints", &Body::joints, "Joints in the order in which they act."),
          field("moments", &Body::moments, "Mass moments in the body frame; from the shapes' densities when None."),
-         field("gravity_compensation", &Body::gravity_compensation, "Part of its weight that something else carries.")});
+         field("gravity_compensation", &Body::gravity_compensation,
+               "Part of its weight that something else carries.")});
 }
 
 Table<Shape> bind_shape(nb::module_& m) {
@@ -190,7 +192,8 @@ Table<Actuator> bind_actuator(nb::module_& m) {
          field("velocity_input", &Actuator::velocity_input, "Pd: the velocity target is a control."),
          field("control_range", &Actuator::control_range, "Controls saturate here, with rounded corners."),
          field("tendon", &Actuator::tendon, "Name of the driven tendon, in place of a joint."),
-         field("body", &Actuator::body, "Name of the body a motor pushes, in place of a joint; gear: force and torque."),
+         field("body", &Actuator::body,
+               "Name of the body a motor pushes, in place of a joint; gear: force and torque."),
          field("position", &Actuator::position, "Where it pushes the body, body frame [m], shape (3,)."),
          field("orientation", &Actuator::orientation, "Frame of that gear in the body, (w, x, y, z)."),
          field("gain", &Actuator::gain, "Affine: force per control."),
@@ -557,8 +560,7 @@ void bind_scene(nb::module_& m) {
          field("dt", &Scene::dt, "Time step the description asks for [s]; rollouts that name none take it."),
          field("bodies", &Scene::bodies, "Bodies; the first is the world."),
          field("meshes", &Scene::meshes, "Meshes that shapes refer to by index."),
-         field("shapes", &Scene::shapes, "Shapes on bodies."),
-         field("tendons", &Scene::tendons, "Fixed tendons."),
+         field("shapes", &Scene::shapes, "Shapes on bodies."), field("tendons", &Scene::tendons, "Fixed tendons."),
          field("actuators", &Scene::actuators, "Actuators; their controls follow in this order."),
          field("ties", &Scene::ties, "Linear ties between joints."),
          field("constraints", &Scene::constraints, "Exact constraints that close loops."),

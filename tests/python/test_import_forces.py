@@ -122,7 +122,9 @@ def test_motion_is_mujocos_to_first_order(tmp_path, name):
 
 def test_weld_and_connect_residuals_are_mujocos(tmp_path):
     world, rest, _ = CASES["a closed loop"]
-    rest = rest.replace("</equality>", '<weld body1="b" body2="d" anchor=".1 .2 .3" relpose=".3 .1 .2 .9 .1 .2 .3"/></equality>')
+    rest = rest.replace(
+        "</equality>", '<weld body1="b" body2="d" anchor=".1 .2 .3" relpose=".3 .1 .2 .9 .1 .2 .3"/></equality>'
+    )
     path = write(tmp_path, world, rest)
     peer = mujoco.MjModel.from_xml_path(str(path))
     data = mujoco.MjData(peer)
@@ -139,7 +141,9 @@ def test_gradients_of_a_loop_with_a_saturated_drive(tmp_path):
     world, rest, _ = CASES["a closed loop"]
     rest += """<tendon><fixed name="t" stiffness="3"><joint joint="j" coef="1"/><joint joint="l" coef="0.5"/></fixed></tendon>
       <actuator><position name="p" tendon="t" kp="5" kv="0.1" forcerange="-0.4 0.4"/></actuator>"""
-    model, parameters = ff.load(write(tmp_path, world.replace('damping="0.05"', 'damping="0.05" frictionloss="0.1"'), rest))
+    model, parameters = ff.load(
+        write(tmp_path, world.replace('damping="0.05"', 'damping="0.05" frictionloss="0.1"'), rest)
+    )
     steps, dt = 5, 0.004
     controls = np.full((steps, 1), 0.05)
     state = model.default_state()

@@ -244,7 +244,7 @@ def test_an_inertia_no_body_has_is_refused_or_repaired_and_listed(tmp_path, mome
 def test_a_moving_link_without_mass_gets_the_bound(tmp_path):
     path = tmp_path / "massless.urdf"
     path.write_text(f'<robot name="r">{link("base")}<link name="tool"/>{joint("j", "base", "tool")}</robot>')
-    with pytest.raises(SceneFileError, match="mass and inertia of moving bodies.*repair=True"):
+    with pytest.raises(SceneFileError, match=r"mass and inertia of moving bodies.*repair=True"):
         load_scene(path)
     imported = import_file(path, repair=True)
     assert [body.moments.mass for body in imported.scene.bodies[1:]] == [1.0, 1e-3]
@@ -256,7 +256,9 @@ def test_a_moving_link_without_mass_gets_the_bound(tmp_path):
 def test_numbers_that_are_badly_written_are_read_as_far_as_they_go(tmp_path):
     path = tmp_path / "dirty.urdf"
     child = joint("j", "base", "arm", '<limit lower="-1.57." upper="1" effort="3" velocity="1"/>')
-    path.write_text(f'<robot name="r">{link("base")}{link("arm")}{child.replace("0 0 0.5", "0.07, 0, -0.69 1")}</robot>')
+    path.write_text(
+        f'<robot name="r">{link("base")}{link("arm")}{child.replace("0 0 0.5", "0.07, 0, -0.69 1")}</robot>'
+    )
     imported = import_file(path, repair=True)
     np.testing.assert_array_equal(imported.scene.bodies[2].position, [0.07, 0.0, -0.69])
     assert imported.scene.joints[0].range.lower == -1.57
@@ -266,7 +268,9 @@ def test_numbers_that_are_badly_written_are_read_as_far_as_they_go(tmp_path):
 def test_a_mimic_of_nothing_moves_by_itself_when_repaired_and_one_of_a_fixed_joint_is_held(tmp_path):
     path = tmp_path / "mimic.urdf"
     parts = link("a") + link("b") + link("c") + link("d") + joint("stays", "a", "b", kind="fixed")
-    parts += joint("held", "b", "c", '<mimic joint="stays" offset="0.3"/>') + joint("lost", "c", "d", '<mimic joint="gone"/>')
+    parts += joint("held", "b", "c", '<mimic joint="stays" offset="0.3"/>') + joint(
+        "lost", "c", "d", '<mimic joint="gone"/>'
+    )
     path.write_text(f'<robot name="r">{parts}</robot>')
     with pytest.raises(SceneFileError, match="unknown joint 'gone'; repair=True"):
         load_scene(path)

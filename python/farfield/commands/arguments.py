@@ -121,7 +121,9 @@ def chosen_contact(args: argparse.Namespace):
 
 
 def add_import_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--strict", action="store_true", help="refuse files with masses, inertias or numbers that need repair")
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse files with masses, inertias or numbers that need repair"
+    )
     parser.add_argument(
         "--unsupported",
         choices=("refuse", "drop"),

@@ -16,7 +16,18 @@ import numpy as np
 
 import farfield as ff
 
-HONOURED = {"moments", "attachment", "kp", "kd", "damping", "armature", "stiffness", "joint_friction", "gravity", "friction"}
+HONOURED = {
+    "moments",
+    "attachment",
+    "kp",
+    "kd",
+    "damping",
+    "armature",
+    "stiffness",
+    "joint_friction",
+    "gravity",
+    "friction",
+}
 NOT_ASKED_FOR = {"contact_stiffness"}  # of our contact models; MuJoCo has contact of its own
 LARGEST_TIME_STEP = 0.01  # of MuJoCo's integrator [s]; longer frames are cut into equal parts
 SOLVER_TOLERANCE = 1e-12  # MuJoCo's default is 1e-8
@@ -276,7 +287,9 @@ def _refuse_unknown(scene: ff.Scene) -> None:
         if not source.joint or source.type == ff.ActuatorType.Affine or source.force_range is not None:
             found.append(f"actuator '{source.name}'")
     if found:
-        raise ValueError(f"scene '{scene.name}': {found[0]} is not translated for MuJoCo; expected none ({len(found)} such)")
+        raise ValueError(
+            f"scene '{scene.name}': {found[0]} is not translated for MuJoCo; expected none ({len(found)} such)"
+        )
 
 
 def _target(joint: ff.Joint, dof: int, gear: float) -> tuple[str, list[float]]:

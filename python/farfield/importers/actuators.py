@@ -73,7 +73,9 @@ def _joint_force_ranges(model: Compiled, names: dict[str, list[str]], report: Re
                 ranges[by[0]] = (float(ends.min()), float(ends.max()))
         elif by:
             shared.append(names["joint"][joint])
-    report.warn_elements("joint", shared, "the range of the actuator force is not applied: more than one actuator drives it")
+    report.warn_elements(
+        "joint", shared, "the range of the actuator force is not applied: more than one actuator drives it"
+    )
     return ranges
 
 
@@ -105,12 +107,20 @@ def _check(model: Compiled, name: str, k: int, report: Report) -> None:
     dynamics = model.enum("mjtDyn", model["actuator_dyntype"][k])
     if dynamics in ("filter", "filterexact") and report.drop:
         constant = float(model["actuator_dynprm"][k][0])
-        report.warn(f"actuator '{name}': acts at once instead of with its time constant of {constant:g} s", kind="approximated")
+        report.warn(
+            f"actuator '{name}': acts at once instead of with its time constant of {constant:g} s", kind="approximated"
+        )
     elif dynamics != "none":
         raise Unsupported(f"dyntype {dynamics}; expected none")
     if "actuator_ctrlnum" in model.arrays and model["actuator_ctrlnum"][k] != 1:
         raise Unsupported(f"{int(model['actuator_ctrlnum'][k])} controls; expected 1")
-    for field in ("actuator_delay", "actuator_armature", "actuator_damping", "actuator_dampingpoly", "actuator_history"):
+    for field in (
+        "actuator_delay",
+        "actuator_armature",
+        "actuator_damping",
+        "actuator_dampingpoly",
+        "actuator_history",
+    ):
         if field in model.arrays and np.any(model[field][k] != 0.0):
             raise Unsupported(f"{field.removeprefix('actuator_')} {model[field][k]}; expected 0")
 
@@ -154,7 +164,9 @@ def _law(gain: float, bias: tuple[float, float, float], gear: np.ndarray) -> dic
     if constant == 0.0 and gain > 0.0 and by_length == 0.0 and by_velocity == -gain:
         return geared | {"type": _core.ActuatorType.Pd, "kp": 0.0, "kd": gain, "position_input": False}
     if by_length > 0.0 or by_velocity > 0.0:
-        raise Unsupported(f"bias ({constant:g}, {by_length:g}, {by_velocity:g}) feeds a motion; expected none above 0 but the first")
+        raise Unsupported(
+            f"bias ({constant:g}, {by_length:g}, {by_velocity:g}) feeds a motion; expected none above 0 but the first"
+        )
     return geared | {
         "type": _core.ActuatorType.Affine,
         "gain": gain,

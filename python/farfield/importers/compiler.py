@@ -51,7 +51,9 @@ def compile_file(path: Path, *, source: Path, edits: dict[str, Any], timeout: fl
     with tempfile.TemporaryDirectory(prefix="farfield-import-") as name:
         folder = Path(name)
         request = folder / "request.json"
-        request.write_text(json.dumps({"path": str(path), "results": name, "edits": edits, "repair": repair}), encoding="utf-8")
+        request.write_text(
+            json.dumps({"path": str(path), "results": name, "edits": edits, "repair": repair}), encoding="utf-8"
+        )
         try:
             # The compiler writes its log into the working folder.
             child = subprocess.run(

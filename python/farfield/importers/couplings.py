@@ -125,9 +125,7 @@ def _add_joint_equality(scene, model: Compiled, names, k: int, name: str, ties: 
     source = float(model["qpos0"][model["jnt_qposadr"][second]])
     if not np.any(coefficients[2:] != 0.0) and ties.add(first, second):
         offset = reference + coefficients[0] - coefficients[1] * source
-        scene.add_tie(
-            joint=joints[first], source=joints[second], ratio=float(coefficients[1]), offset=float(offset)
-        )
+        scene.add_tie(joint=joints[first], source=joints[second], ratio=float(coefficients[1]), offset=float(offset))
         return
     scene.add_constraint(
         name=name,

@@ -76,7 +76,7 @@ def _question_lengths(scene: _core.Scene, report: Report) -> None:
     sizes = {mesh.name: float(np.max(np.ptp(mesh.vertices, axis=0))) for mesh in scene.meshes}
     large = [name for name, size in sizes.items() if size > LARGEST]
     if large:
-        text = f"up to {max(sizes.values()):g} m long: are its lengths millimetres? scale=\"0.001 0.001 0.001\" makes them metres"
+        text = f'up to {max(sizes.values()):g} m long: are its lengths millimetres? scale="0.001 0.001 0.001" makes them metres'
         report.warn_elements("mesh", large, text, kind="approximated")
 
 

@@ -115,7 +115,9 @@ def _add_bodies(scene: _core.Scene, model: Compiled, names: dict[str, list[str]]
         )
     carried = [names["body"][k] for k in np.flatnonzero(model["body_gravcomp"])]
     report.applied_elements("body", carried, "gravity compensation")
-    rubbing = [names["joint"][j] for j, dof in enumerate(model["jnt_dofadr"]) if _dry_friction(model, j, int(dof)) > 0.0]
+    rubbing = [
+        names["joint"][j] for j, dof in enumerate(model["jnt_dofadr"]) if _dry_friction(model, j, int(dof)) > 0.0
+    ]
     report.applied_elements("joint", rubbing, "dry friction, smoothed below 0.01 rad/s or m/s")
 
 
@@ -224,7 +226,9 @@ def _add_keyframes(scene, model: Compiled, names: dict[str, list[str]], kept: li
         if _follow_ties(scene, model, names, q):
             moved.append(name)
         scene.add_keyframe(name=name, q=q, v=v, control=model["key_ctrl"][key][kept])
-    report.warn_elements("keyframe", moved, "joints that follow others were moved to where they follow", kind="approximated")
+    report.warn_elements(
+        "keyframe", moved, "joints that follow others were moved to where they follow", kind="approximated"
+    )
 
 
 def _follow_ties(scene, model: Compiled, names: dict[str, list[str]], q: np.ndarray) -> bool:

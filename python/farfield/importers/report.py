@@ -18,10 +18,14 @@ def listed(names: Iterable[str]) -> str:
 
 
 def counted(element: str, names: list[str]) -> str:
-    """"joint 'a', 'b'", or with many names "25 joints 'a', 'b', 'c', ..."."""
+    """ "joint 'a', 'b'", or with many names "25 joints 'a', 'b', 'c', ..."."""
     if len(names) <= MOST_NAMES:
         return f"{element} {listed(names)}"
-    plural = element.removesuffix("y") + "ies" if element.endswith("y") else element + ("es" if element.endswith("sh") else "s")
+    plural = (
+        element.removesuffix("y") + "ies"
+        if element.endswith("y")
+        else element + ("es" if element.endswith("sh") else "s")
+    )
     return f"{len(names)} {plural} {listed(names[:3])}, ..."
 
 
@@ -83,5 +87,5 @@ class Report:
         if self._refusals:
             lines = "\n  ".join(self._refusals)
             raise SceneFileError(
-                f"{self.source}: not supported:\n  {lines}\n  unsupported=\"drop\" loads what is left and lists what was dropped"
+                f'{self.source}: not supported:\n  {lines}\n  unsupported="drop" loads what is left and lists what was dropped'
             )

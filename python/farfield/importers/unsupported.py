@@ -26,8 +26,18 @@ WARNED = [
     ("geom_surfacevel", 0.0, "geom", "the surface velocity is not applied"),
     ("eq_solref", SOLREF, "equality", "solref is not used: constraints are exact"),
     ("eq_solimp", SOLIMP, "equality", "solimp is not used: constraints are exact"),
-    ("tendon_solref_lim", SOLREF, "tendon", "solreflimit is not used: limits are cubic springs of the stated stiffness"),
-    ("tendon_solimp_lim", SOLIMP, "tendon", "solimplimit is not used: limits are cubic springs of the stated stiffness"),
+    (
+        "tendon_solref_lim",
+        SOLREF,
+        "tendon",
+        "solreflimit is not used: limits are cubic springs of the stated stiffness",
+    ),
+    (
+        "tendon_solimp_lim",
+        SOLIMP,
+        "tendon",
+        "solimplimit is not used: limits are cubic springs of the stated stiffness",
+    ),
     ("tendon_margin", 0.0, "tendon", "the limit margin is not used"),
 ]
 #: dof fields are reported by the joint that owns the degree of freedom.
@@ -139,7 +149,8 @@ def _ball_friction(model: Compiled, names: dict[str, list[str]], report: Report)
     rubbing = [
         names["joint"][joint]
         for joint, dof in enumerate(model["jnt_dofadr"])
-        if model.enum("mjtJoint", model["jnt_type"][joint]) in ("ball", "free") and model["dof_frictionloss"][dof] != 0.0
+        if model.enum("mjtJoint", model["jnt_type"][joint]) in ("ball", "free")
+        and model["dof_frictionloss"][dof] != 0.0
     ]
     report.warn_elements("joint", rubbing, "dry friction of a ball or free joint is not applied")
 

@@ -193,7 +193,9 @@ def _ties(source: Path, robot: ElementTree.Element, report: Report) -> list[dict
         leader = mimic.get("joint")
         if leader not in names:
             if not report.repair and not report.drop:
-                raise SceneFileError(f"{source}: {place}: unknown joint '{leader}'; repair=True lets the joint move freely")
+                raise SceneFileError(
+                    f"{source}: {place}: unknown joint '{leader}'; repair=True lets the joint move freely"
+                )
             report.repaired(place, f"of the unknown joint '{leader}'", "a joint that moves by itself")
             continue
         if names[leader] == "fixed":

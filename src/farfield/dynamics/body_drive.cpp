@@ -14,7 +14,7 @@ struct Thrust {
     int body;
     double control;
     Vector3d force, torque;
-    Vector3d arm;          ///< at the end
+    Vector3d arm;           ///< at the end
     const Matrix3d &a, &b;  ///< axes at the start and at the end
 
     Thrust(const BodyDriveStep& step, const ModelActuator& actuator, const Poses& poses)

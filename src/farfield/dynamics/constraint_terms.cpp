@@ -13,10 +13,10 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kStiffer = 1e5;       // than inertia
-constexpr double kTolerance = 1e-9;    // of the size of the mechanism, and of a radian
-constexpr double kRedundant = 1e-6;    // eigenvalues of a scaled matrix below this belong to rows that others imply
-constexpr double kDependent = 1e-10;   // the same where the matrix is that of the rows alone
+constexpr double kStiffer = 1e5;      // than inertia
+constexpr double kTolerance = 1e-9;   // of the size of the mechanism, and of a radian
+constexpr double kRedundant = 1e-6;   // eigenvalues of a scaled matrix below this belong to rows that others imply
+constexpr double kDependent = 1e-10;  // the same where the matrix is that of the rows alone
 
 /// The pseudo-inverse of a symmetric matrix.
 MatrixXd pseudo_inverse(const MatrixXd& m, double floor) {
@@ -116,9 +116,8 @@ void ConstraintTerms::update_multipliers() { lambda_ += rho_.cwiseProduct(value_
 
 void ConstraintTerms::balance(const VectorXd& gradient, const VectorXd& diagonal) {
     const Reduction& reduction = model_->reduction();
-    const VectorXd weights = reduction.identity
-                                 ? VectorXd(diagonal)
-                                 : VectorXd(reduction.E.cwiseAbs2().transpose() * diagonal);
+    const VectorXd weights =
+        reduction.identity ? VectorXd(diagonal) : VectorXd(reduction.E.cwiseAbs2().transpose() * diagonal);
     const MatrixXd G = reduction.identity ? rows_.jacobian : MatrixXd(rows_.jacobian * reduction.E);
     const VectorXd g = reduction.identity ? gradient : VectorXd(reduction.E.transpose() * gradient);
     const MatrixXd scaled = rho_.cwiseSqrt().asDiagonal() * G * weights.cwiseInverse().cwiseSqrt().asDiagonal();

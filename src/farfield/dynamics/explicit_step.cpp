@@ -209,8 +209,8 @@ void ExplicitProblem::acceleration_vjp(ExplicitStage& stage, const VectorXd& a_b
     s_.v_bar = s_.bars.v;
     s_.scripted_bar += s_.bars.scripted;
     add_passive_force_vjp(model_, parameters_, stage.q, stage.v, s_.bars.tau, s_.q_bar, s_.v_bar, gradient);
-    add_drive_force_vjp(model_, parameters_, factors_, stage.q, stage.v, control_, s_.bars.tau, s_.q_bar,
-                        s_.v_bar, out.control, gradient);
+    add_drive_force_vjp(model_, parameters_, factors_, stage.q, stage.v, control_, s_.bars.tau, s_.q_bar, s_.v_bar,
+                        out.control, gradient);
     if (!law_) return;
     const std::size_t bodies = stage.twists.size();
     s_.pose_bars.assign(bodies, Vector6d::Zero());

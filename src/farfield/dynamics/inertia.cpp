@@ -83,9 +83,8 @@ double inertia_energy(const Model& model, const Parameters& parameters, double d
         const MomentVector m = moments_of(parameters, i);
         const Matrix34d T = placement(poses[i], target.origin[i]);
         const Matrix34d D = T - target.Y[i];
-        energy +=
-            0.5 / (dt * dt) * times_moments(D, m).cwiseProduct(D).sum() -
-            gravity_on(model, parameters, i).dot(first_moment(T, m));
+        energy += 0.5 / (dt * dt) * times_moments(D, m).cwiseProduct(D).sum() -
+                  gravity_on(model, parameters, i).dot(first_moment(T, m));
     }
     return energy;
 }

@@ -120,8 +120,8 @@ struct DriveForce {
 Term drive_term(const JointStep& step, const ModelActuator& a, Eigen::Index index, const Motion& m) {
     const DriveForce f(step, a, index, m);
     const double steep = f.kp + f.kd / step.options.dt;
-    const double mean = a.force_range ? mean_saturated(*a.force_range, f.at_start, f.force)
-                                      : 0.5 * (f.at_start + f.force);
+    const double mean =
+        a.force_range ? mean_saturated(*a.force_range, f.at_start, f.force) : 0.5 * (f.at_start + f.force);
     return {.value = -mean * m.d,
             .slope = -f.out.value,
             .curvature = f.out.slope * steep,

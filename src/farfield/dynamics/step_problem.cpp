@@ -146,9 +146,7 @@ void StepProblem::add_constraints(const VectorXd& q, BlockMatrix* hessian) {
     add_links(constraint_links_, hessian);
 }
 
-double StepProblem::violation(const VectorXd& q) {
-    return constrained() ? constraints_.violation(place(q), q) : 0.0;
-}
+double StepProblem::violation(const VectorXd& q) { return constrained() ? constraints_.violation(place(q), q) : 0.0; }
 
 void StepProblem::project(RightHandSides& x) {
     if (constrained()) constraints_.project(at_, x, multipliers_);

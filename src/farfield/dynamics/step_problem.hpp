@@ -101,7 +101,7 @@ class StepProblem final : public NewtonProblem {
     contact::ContactLinearization drive_links_, constraint_links_;
     ContactScratch link_scratch_;
     Eigen::MatrixXd multipliers_;  ///< a column per direction
-    std::vector<int> trees_;  ///< per degree of freedom
+    std::vector<int> trees_;       ///< per degree of freedom
     Eigen::VectorXd q_previous_, step_, placed_q_;
     bool placed_ = false;  ///< kinematics_ belongs to placed_q_
     Kinematics kinematics_now_, kinematics_previous_, kinematics_;

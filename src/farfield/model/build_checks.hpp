@@ -16,7 +16,8 @@ inline constexpr const char* kPlace = "build_model";
 
 inline std::string quoted(const std::string& kind, const std::string& name) { return kind + " '" + name + "'"; }
 
-inline void require_finite(const Eigen::Ref<const Eigen::VectorXd>& values, const std::string& place, const char* what) {
+inline void require_finite(const Eigen::Ref<const Eigen::VectorXd>& values, const std::string& place,
+                           const char* what) {
     for (Eigen::Index i = 0; i < values.size(); ++i) {
         if (!std::isfinite(values[i]))
             fail(kPlace, ": ", place, ": ", what, "[", i, "] = ", values[i], ", expected a finite number");

@@ -102,9 +102,9 @@ struct ModelConstraint {
 struct ModelActuator {
     std::string name;
     ActuatorType type = ActuatorType::Pd;
-    int joint = -1;      ///< -1: it drives a tendon or a body
-    Length length{};     ///< not empty: it acts on this length, which has the gear in it (dynamics/length_terms)
-    int body = -1;       ///< of a motor whose force turns with a body
+    int joint = -1;   ///< -1: it drives a tendon or a body
+    Length length{};  ///< not empty: it acts on this length, which has the gear in it (dynamics/length_terms)
+    int body = -1;    ///< of a motor whose force turns with a body
     Vector6d wrench = Vector6d::Zero();  ///< per control, in the body's frame: force at `point`, torque
     Eigen::Vector3d point = Eigen::Vector3d::Zero();
     double gain = 1.0, bias = 0.0;

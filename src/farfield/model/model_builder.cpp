@@ -31,9 +31,11 @@ void check_joint(const Joint& joint, const std::string& place) {
     require_at_least(joint.stiffness, 0.0, place, "stiffness");
     require_at_least(joint.limit_stiffness, 0.0, place, "limit_stiffness");
     require_at_least(joint.friction, 0.0, place, "friction");
-    if (!(joint.friction_speed > 0.0)) fail(kPlace, ": ", place, ": friction_speed = ", joint.friction_speed, ", expected > 0");
+    if (!(joint.friction_speed > 0.0))
+        fail(kPlace, ": ", place, ": friction_speed = ", joint.friction_speed, ", expected > 0");
     if (joint.friction > 0.0 && (joint.type == JointType::Ball || joint.type == JointType::Free))
-        fail(kPlace, ": ", place, ": dry friction ", joint.friction, " on a ball or free joint, expected a hinge, slide or universal");
+        fail(kPlace, ": ", place, ": dry friction ", joint.friction,
+             " on a ball or free joint, expected a hinge, slide or universal");
     check_range(joint.range, place, "range");
     check_range(joint.range2, place, "range2");
     const bool has_axis =
@@ -357,7 +359,8 @@ void ModelBuilder::set_default_control(const ModelActuator& actuator) {
     if (!actuator.length.empty()) {
         double length = 0.0;
         for (const LengthPart& part : actuator.length) length += part.coefficient * q[part.q];
-        if (actuator.type == ActuatorType::Pd && actuator.position_input) model.default_control_[actuator.control] = length;
+        if (actuator.type == ActuatorType::Pd && actuator.position_input)
+            model.default_control_[actuator.control] = length;
         return;
     }
     if (actuator.type != ActuatorType::Pd || !actuator.position_input) return;

@@ -21,8 +21,8 @@ Length ModelBuilder::length_of(const std::vector<LengthTerm>& terms, const std::
         }
         require_finite(Eigen::Matrix<double, 1, 1>(term.coefficient), place, "coefficient");
         if (term.coefficient == 0.0) continue;
-        const auto known = std::find_if(length.begin(), length.end(),
-                                        [&](const LengthPart& part) { return part.dof == joint.dof; });
+        const auto known =
+            std::find_if(length.begin(), length.end(), [&](const LengthPart& part) { return part.dof == joint.dof; });
         if (known == length.end()) {
             length.push_back({.q = joint.q, .dof = joint.dof, .coefficient = term.coefficient});
         } else {
@@ -106,8 +106,8 @@ void ModelBuilder::aim(const Actuator& source, const std::string& place, ModelAc
             fail(kPlace, ": ", place, ": geared Pd on joint '", joint.name, "' with ", joint.num_dofs,
                  " degrees of freedom, expected 1");
         }
-        const bool on_length = source.type == ActuatorType::Affine ||
-                               (source.type == ActuatorType::Pd && source.force_range.has_value());
+        const bool on_length =
+            source.type == ActuatorType::Affine || (source.type == ActuatorType::Pd && source.force_range.has_value());
         if (on_length) actuator.length = length_of({{source.joint, 1.0}}, place);
     }
     const double gear = source.gear.empty() ? 1.0 : source.gear[0];

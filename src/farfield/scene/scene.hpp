@@ -57,7 +57,7 @@ struct Body {
     BodyMotion motion =
         BodyMotion::Dynamic;  ///< Fixed: welded to the parent; Kinematic: child of the world, scripted pose
     std::vector<Joint> joints{};
-    std::optional<Moments> moments{};  ///< in the body frame; from the shapes' densities when absent
+    std::optional<Moments> moments{};   ///< in the body frame; from the shapes' densities when absent
     double gravity_compensation = 0.0;  ///< part of its weight that something else carries
 };
 
@@ -140,7 +140,8 @@ struct Constraint {
     std::string name;
     ConstraintType type = ConstraintType::Connect;
     std::string body, other = "world";
-    Eigen::Vector3d anchor = Eigen::Vector3d::Zero(), other_anchor = Eigen::Vector3d::Zero();  ///< in the body frames [m]
+    Eigen::Vector3d anchor = Eigen::Vector3d::Zero(),
+                    other_anchor = Eigen::Vector3d::Zero();  ///< in the body frames [m]
     Eigen::Quaterniond orientation = Eigen::Quaterniond::Identity();
     std::vector<LengthTerm> terms, source;
     double reference = 0.0, source_reference = 0.0;
