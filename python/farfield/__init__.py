@@ -94,10 +94,6 @@ from farfield._core import (
     passive_force_vjp,
     project_onto_constraints,
     retract,
-    rollout,
-    rollout_batch,
-    rollout_vjp,
-    rollout_vjp_batch,
     save_model,
     save_state,
     save_trajectory,
@@ -105,6 +101,9 @@ from farfield._core import (
     zero_parameters,
 )
 from farfield.convex import convex_parts, decompose
+from farfield.coordinates import pose_partials, tangent_partials
+from farfield.loss_check import check_loss
+from farfield.messages import rollout, rollout_batch, rollout_vjp, rollout_vjp_batch
 
 __all__ = [
     "Actuator",
@@ -166,6 +165,7 @@ __all__ = [
     "bias_force",
     "body_jacobian",
     "build_model",
+    "check_loss",
     "closest_points",
     "constraint_values",
     "convex_parts",
@@ -192,6 +192,7 @@ __all__ = [
     "passive_force",
     "passive_force_derivatives",
     "passive_force_vjp",
+    "pose_partials",
     "project_onto_constraints",
     "retract",
     "rollout",
@@ -202,6 +203,7 @@ __all__ = [
     "save_state",
     "save_trajectory",
     "step_jacobian",
+    "tangent_partials",
     "zero_parameters",
 ]
 
