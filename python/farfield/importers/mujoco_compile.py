@@ -28,15 +28,15 @@ TREATMENT = [
      "body_rootid body_sameframe body_simple body_subtreemass body_treeid", "derived"),
     ("jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_pos jnt_axis jnt_limited jnt_range jnt_stiffness", "used"),
     ("jnt_actfrclimited jnt_actfrcrange jnt_actgravcomp", "used"),
-    ("jnt_solref jnt_solimp jnt_margin jnt_stiffnesspoly", "warned"),
-    ("jnt_group jnt_user", "drawn"), ("jnt_actuatorid", "derived"),
+    ("jnt_solref jnt_solimp jnt_margin jnt_stiffnesspoly jnt_springyield", "warned"),
+    ("jnt_group jnt_user", "drawn"), ("jnt_actuatorid jnt_plasticadr", "derived"),
     ("dof_armature dof_damping dof_frictionloss", "used"), ("dof_solref dof_solimp dof_dampingpoly", "warned"),
     ("dof_M0 dof_Madr dof_bodyid dof_invweight0 dof_jntid dof_length dof_parentid dof_simplenum dof_treeid", "derived"),
     ("geom_type geom_bodyid geom_dataid geom_pos geom_quat geom_size geom_friction geom_contype geom_conaffinity "
      "geom_rgba geom_matid geom_condim", "used"),
     ("geom_solref geom_solimp geom_solmix geom_margin geom_gap geom_priority geom_fluid geom_adhesion "
      "geom_surfacevel", "warned"),
-    ("geom_plugin", "refused"), ("geom_group geom_user", "drawn"), ("geom_aabb geom_rbound geom_sameframe", "derived"),
+    ("geom_plugin", "refused"), ("geom_group geom_user geom_castshadow", "drawn"), ("geom_aabb geom_rbound geom_sameframe", "derived"),
     ("mesh_vert mesh_vertadr mesh_vertnum mesh_face mesh_faceadr mesh_facenum mesh_pos mesh_quat mesh_scale", "used"),
     ("mesh_normal* mesh_texcoord* mesh_facenormal mesh_facetexcoord", "drawn"),
     ("mesh_bvh* mesh_extrema mesh_graph mesh_graphadr mesh_oct* mesh_pathadr mesh_poly*", "derived"),
@@ -55,7 +55,7 @@ TREATMENT = [
     ("actuator_actadr actuator_actnum actuator_actearly actuator_actrange actuator_cranklength "
      "actuator_ctrlspec actuator_historyadr", "derived"),  # meaningful only for actuators that are refused
     ("actuator_acc0 actuator_length0 actuator_lengthrange actuator_ctrladr actuator_outadr actuator_outnum", "derived"),
-    ("key_qpos key_qvel key_ctrl key_mpos key_mquat", "used"), ("key_time key_act", "warned"),
+    ("key_qpos key_qvel key_ctrl key_mpos key_mquat", "used"), ("key_time key_act key_plastic", "warned"),
     ("tendon_adr tendon_num tendon_stiffness tendon_damping tendon_frictionloss tendon_limited tendon_range tendon_armature "
      "tendon_lengthspring tendon_length0 wrap_type wrap_objid wrap_prm", "used"),
     ("tendon_*", "warned"), ("ten_J_* wrap_*", "derived"),
@@ -64,7 +64,7 @@ TREATMENT = [
     ("skin_* cam_* light_* mat_emission mat_metallic mat_reflectance mat_roughness mat_shininess mat_specular mat_tex* "
      "tex_* site_* sensor_* numeric_* text_* tuple_* vis", "drawn"), ("mat_rgba", "used"),
     ("opt", "used"), ("stat", "derived"),
-    ("B_* D_* M_* mapD2M mapM2D mapM2M efm0_* bvh_* oct_* tree_* name_* names names_map paths signature", "derived"),
+    ("B_* D_* M_* mapD2M mapM2D mapM2M efm0_* efmC_* bvh_* oct_* tree_* name_* names names_map paths signature", "derived"),
     ("flg_* n[A-Z]* n[a-z]*", "derived"),  # sizes
 ]  # fmt: skip
 

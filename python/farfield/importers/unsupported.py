@@ -16,6 +16,7 @@ WARNED = [
     ("jnt_solimp", SOLIMP, "joint", "solimp is not used: limits are cubic springs of the stated stiffness"),
     ("jnt_margin", 0.0, "joint", "the limit margin is not used"),
     ("jnt_stiffnesspoly", 0.0, "joint", "the nonlinear part of the spring is not applied"),
+    ("jnt_springyield", 0.0, "joint", "the spring does not yield"),
     ("geom_solref", SOLREF, "geom", "solref is not used"),
     ("geom_solimp", SOLIMP, "geom", "solimp is not used"),
     ("geom_solmix", 1.0, "geom", "solmix is not used"),
