@@ -242,7 +242,18 @@ def test_states_controls_and_scripts(model):
         call(model, controls=np.zeros(3))
 
 
-ARRAYS = ("moments", "attachment", "kp", "kd", "damping", "armature", "stiffness", "joint_friction", "gravity", "friction")
+ARRAYS = (
+    "moments",
+    "attachment",
+    "kp",
+    "kd",
+    "damping",
+    "armature",
+    "stiffness",
+    "joint_friction",
+    "gravity",
+    "friction",
+)
 
 
 @pytest.mark.parametrize("field", ARRAYS)
