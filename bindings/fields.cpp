@@ -249,6 +249,7 @@ void read(nb::handle value, const std::string& place, JointType& out) { read_enu
 void read(nb::handle value, const std::string& place, BodyMotion& out) { read_enum(value, place, out); }
 void read(nb::handle value, const std::string& place, ShapeType& out) { read_enum(value, place, out); }
 void read(nb::handle value, const std::string& place, ActuatorType& out) { read_enum(value, place, out); }
+void read(nb::handle value, const std::string& place, ConstraintType& out) { read_enum(value, place, out); }
 
 nb::object show(const Eigen::Vector3d& value) { return read_only_copy(value.data(), {3}); }
 nb::object show(const Eigen::Vector4d& value) { return read_only_copy(value.data(), {4}); }

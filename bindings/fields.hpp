@@ -48,6 +48,7 @@ void read(nb::handle value, const std::string& place, JointType& out);
 void read(nb::handle value, const std::string& place, BodyMotion& out);
 void read(nb::handle value, const std::string& place, ShapeType& out);
 void read(nb::handle value, const std::string& place, ActuatorType& out);
+void read(nb::handle value, const std::string& place, ConstraintType& out);
 
 /// "TypeName repr(value)", shortened, for error texts.
 std::string describe(nb::handle value);
@@ -275,6 +276,7 @@ FARFIELD_SPELLING(JointType, "JointType | str", "JointType");
 FARFIELD_SPELLING(BodyMotion, "BodyMotion | str", "BodyMotion");
 FARFIELD_SPELLING(ShapeType, "ShapeType | str", "ShapeType");
 FARFIELD_SPELLING(ActuatorType, "ActuatorType | str", "ActuatorType");
+FARFIELD_SPELLING(ConstraintType, "ConstraintType | str", "ConstraintType");
 FARFIELD_SPELLING(Moments, "Moments", "Moments");
 FARFIELD_SPELLING(Joint, "Joint", "Joint");
 FARFIELD_SPELLING(Body, "Body", "Body");
@@ -282,6 +284,9 @@ FARFIELD_SPELLING(TriangleMesh, "TriangleMesh", "TriangleMesh");
 FARFIELD_SPELLING(Shape, "Shape", "Shape");
 FARFIELD_SPELLING(Actuator, "Actuator", "Actuator");
 FARFIELD_SPELLING(Tie, "Tie", "Tie");
+FARFIELD_SPELLING(LengthTerm, "LengthTerm", "LengthTerm");
+FARFIELD_SPELLING(Tendon, "Tendon", "Tendon");
+FARFIELD_SPELLING(Constraint, "Constraint", "Constraint");
 FARFIELD_SPELLING(PairFriction, "PairFriction", "PairFriction");
 FARFIELD_SPELLING(Keyframe, "Keyframe", "Keyframe");
 FARFIELD_SPELLING(NamePair, "tuple[str, str]", "tuple[str, str]");

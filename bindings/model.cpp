@@ -15,6 +15,8 @@
 #include "farfield/base/error.hpp"
 #include "farfield/io/model_file.hpp"
 #include "farfield/math/rotation.hpp"
+#include "farfield/model/constraint.hpp"
+#include "farfield/model/constraint_projection.hpp"
 #include "farfield/model/kinematics.hpp"
 #include "farfield/model/model.hpp"
 #include "farfield/model/parameter_names.hpp"
@@ -61,6 +63,7 @@ nb::dict keyframes(const Model& model) {
         State state = model.default_state();
         if (key.q.size()) state.q = key.q;
         if (key.v.size()) state.v = key.v;
+        state = project_onto_constraints(model, model.default_parameters(), state).state;
         out[nb::str(key.name.c_str())] =
             nb::make_tuple(state, key.control.size() ? key.control : model.default_control());
     }
@@ -257,6 +260,7 @@ void bind_model(nb::module_& m) {
         .def_prop_ro("num_dofs", &Model::num_dofs, "Degrees of freedom: size of velocities and tangent vectors.")
         .def_prop_ro("num_unknowns", &Model::num_unknowns, "Degrees of freedom left after ties and scripted bodies.")
         .def_prop_ro("num_controls", &Model::num_controls, "Inputs of all actuators together.")
+        .def_prop_ro("num_constraint_rows", &Model::num_constraint_rows, "Equations of all constraints together.")
         .def_prop_ro("num_kinematic", &Model::num_kinematic, "Bodies whose pose is scripted.")
         .def_prop_ro(
             "num_parameters", [](const Model& x) { return num_entries(x.default_parameters()); },
@@ -334,6 +338,34 @@ void bind_model(nb::module_& m) {
     m.def(
         "build_model", [](const Scene& scene) { return std::const_pointer_cast<Model>(build_model(scene)); }, "scene"_a,
         "Compiles a Scene. Raises ValueError naming the element, its value and what was expected.");
+    nb::class_<ProjectedState>(m, "ProjectedState", "A state that keeps all constraints, and how far it was from that.")
+        .def_ro("state", &ProjectedState::state, "The state.")
+        .def_ro("residual_before", &ProjectedState::residual_before, "Largest violation before [m or rad].")
+        .def_ro("residual_after", &ProjectedState::residual_after, "Largest violation that is left [m or rad].")
+        .def_ro("moved", &ProjectedState::moved, "Largest change of a coordinate [m or rad].")
+        .def_ro("worst", &ProjectedState::worst, "Name of the constraint that was broken most.");
+    m.def(
+        "project_onto_constraints",
+        [](const Model& model, const Parameters& parameters, const State& state) {
+            validate(model, parameters, "project_onto_constraints: parameters");
+            validate(model, state, "project_onto_constraints");
+            return project_onto_constraints(model, parameters, state);
+        },
+        "model"_a, "parameters"_a, "state"_a,
+        "The nearest state, in the metric of the mass matrix, that keeps all constraints of the model.");
+    m.def(
+        "constraint_values",
+        [](const Model& model, const Parameters& parameters, const VectorXd& q) {
+            validate(model, State{q, VectorXd::Zero(model.num_dofs())}, "constraint_values");
+            Kinematics kinematics;
+            forward_kinematics(model, parameters, q, kinematics);
+            VectorXd values;
+            set_constraint_values(model, kinematics, q, values);
+            return values;
+        },
+        "model"_a, "parameters"_a, "q"_a,
+        "What all constraints are broken by, in the order of Scene.constraints: connect 3 rows [m], weld 6 [m, sin of "
+        "an angle], coupling 1.");
     m.def(
         "forward_kinematics",
         [](const Model& model, const Parameters& parameters, const VectorXd& q) {

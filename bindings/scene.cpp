@@ -40,7 +40,13 @@ void bind_enums(nb::module_& m) {
         .value("HalfSpace", ShapeType::HalfSpace);
     nb::enum_<ActuatorType>(m, "ActuatorType", "Kinds of actuators.")
         .value("Motor", ActuatorType::Motor, "Generalised force gear * u.")
-        .value("Pd", ActuatorType::Pd, "Stable proportional-derivative drive.");
+        .value("Pd", ActuatorType::Pd, "Stable proportional-derivative drive.")
+        .value("Affine", ActuatorType::Affine,
+               "Force gain u + bias - kp l - kd l' on the length l of a hinge, slide or tendon.");
+    nb::enum_<ConstraintType>(m, "ConstraintType", "Kinds of exact constraints.")
+        .value("Connect", ConstraintType::Connect, "A point of one body is a point of the other.")
+        .value("Weld", ConstraintType::Weld, "Also their orientations are fixed against each other.")
+        .value("Coupling", ConstraintType::Coupling, "A length is a polynomial of another.");
 }
 
 void bind_moments(nb::module_& m) {
@@ -128,7 +134,9 @@ Table<Joint> bind_joint(nb::module_& m) {
          field("damping", &Joint::damping, "[N m s/rad or N s/m]."),
          field("armature", &Joint::armature, "Rotor inertia seen by the joint [kg m^2 or kg]."),
          field("stiffness", &Joint::stiffness, "Spring [N m/rad or N/m]."),
-         field("spring_reference", &Joint::spring_reference, "Coordinate at which the spring rests [rad or m].")});
+         field("spring_reference", &Joint::spring_reference, "Coordinate at which the spring rests [rad or m]."),
+         field("friction", &Joint::friction, "Dry friction of a hinge, slide or universal joint [N m or N]."),
+         field("friction_speed", &Joint::friction_speed, "Dry friction is smoothed below this speed [rad/s or m/s].")});
 }
 
 Table<Body> bind_body(nb::module_& m) {
@@ -141,7 +149,9 @@ Table<Body> bind_body(nb::module_& m) {
          field("orientation", &Body::orientation, "Quaternion (w, x, y, z) in the parent's frame, shape (4,)."),
          field("motion", &Body::motion, "A BodyMotion or its name."),
          field("joints", &Body::joints, "Joints in the order in which they act."),
-         field("moments", &Body::moments, "Mass moments in the body frame; from the shapes' densities when None.")});
+         field("moments", &Body::moments, "Mass moments in the body frame; from the shapes' densities when None."),
+         field("gravity_compensation", &Body::gravity_compensation,
+               "Part of its weight that something else carries.")});
 }
 
 Table<Shape> bind_shape(nb::module_& m) {
@@ -180,7 +190,53 @@ Table<Actuator> bind_actuator(nb::module_& m) {
                "Empty: one control per degree of freedom. Else one entry per degree of freedom, one control."),
          field("position_input", &Actuator::position_input, "Pd: the position target is a control."),
          field("velocity_input", &Actuator::velocity_input, "Pd: the velocity target is a control."),
-         field("control_range", &Actuator::control_range, "Informative, not clamped (a clamp has no gradient).")});
+         field("control_range", &Actuator::control_range, "Controls saturate here, with rounded corners."),
+         field("tendon", &Actuator::tendon, "Name of the driven tendon, in place of a joint."),
+         field("body", &Actuator::body,
+               "Name of the body a motor pushes, in place of a joint; gear: force and torque."),
+         field("position", &Actuator::position, "Where it pushes the body, body frame [m], shape (3,)."),
+         field("orientation", &Actuator::orientation, "Frame of that gear in the body, (w, x, y, z)."),
+         field("gain", &Actuator::gain, "Affine: force per control."),
+         field("bias", &Actuator::bias, "Affine: force without control, at length 0."),
+         field("force_range", &Actuator::force_range, "The force saturates here, before the gear [N m or N].")});
+}
+
+Table<Tendon> bind_tendon(nb::module_& m) {
+    nb::class_<LengthTerm> term(m, "LengthTerm", "One joint's part in a length: coefficient times its coordinate.");
+    bind_fields<LengthTerm>(term, "LengthTerm",
+                            {field("joint", &LengthTerm::joint, "Name of a hinge or slide."),
+                             field("coefficient", &LengthTerm::coefficient, "Factor of its coordinate.")});
+    nb::class_<Tendon> class_(m, "Tendon", "A fixed tendon: a length that is linear in coordinates.");
+    return bind_fields<Tendon>(
+        class_, "Tendon",
+        {field("name", &Tendon::name, "Unique among tendons."),
+         field("terms", &Tendon::terms, "What its length is made of."),
+         field("range", &Tendon::range, "Limits of the length."),
+         field("limit_stiffness", &Tendon::limit_stiffness, "E = limit_stiffness/6 * excess^3."),
+         field("stiffness", &Tendon::stiffness, "Spring."),
+         field("rest", &Tendon::rest, "Lengths at which the spring is slack; None: 0."),
+         field("damping", &Tendon::damping, "Force per speed of the length."),
+         field("armature", &Tendon::armature, "Inertia of the length."),
+         field("friction", &Tendon::friction, "Dry friction."),
+         field("friction_speed", &Tendon::friction_speed, "Dry friction is smoothed below this speed.")});
+}
+
+Table<Constraint> bind_constraint(nb::module_& m) {
+    nb::class_<Constraint> class_(m, "Constraint", "An exact constraint between bodies, or between joints.");
+    return bind_fields<Constraint>(
+        class_, "Constraint",
+        {field("name", &Constraint::name, "Unique among constraints."),
+         field("type", &Constraint::type, "A ConstraintType or its name."),
+         field("body", &Constraint::body, "Connect, weld: name of a body."),
+         field("other", &Constraint::other, "Connect, weld: name of the other body."),
+         field("anchor", &Constraint::anchor, "Point of `body`, in its frame [m], shape (3,)."),
+         field("other_anchor", &Constraint::other_anchor, "Point of `other`, in its frame [m], shape (3,)."),
+         field("orientation", &Constraint::orientation, "Weld: `other` in the frame of `body`, (w, x, y, z)."),
+         field("terms", &Constraint::terms, "Coupling: the length that follows."),
+         field("source", &Constraint::source, "Coupling: the length that leads."),
+         field("reference", &Constraint::reference, "Coupling: taken from the length that follows."),
+         field("source_reference", &Constraint::source_reference, "Coupling: taken from the length that leads."),
+         field("polynomial", &Constraint::polynomial, "Coupling: coefficients, constant first.")});
 }
 
 Table<Tie> bind_tie(nb::module_& m) {
@@ -274,8 +330,10 @@ struct SceneTables {
     Table<Joint> joint;
     Table<Shape> shape;
     Table<TriangleMesh> mesh;
+    Table<Tendon> tendon;
     Table<Actuator> actuator;
     Table<Tie> tie;
+    Table<Constraint> constraint;
     Table<Keyframe> keyframe;
 };
 
@@ -356,11 +414,32 @@ void bind_other_builders(nb::class_<Scene>& class_, const SceneTables& tables) {
         [table = tables.actuator](Scene& self, nb::kwargs fields) {
             Actuator actuator;
             table->assign(actuator, fields);
-            expect_joint(self, actuator.joint, "Scene.add_actuator: Actuator '" + actuator.name + "': joint");
+            if (actuator.tendon.empty() && actuator.body.empty())
+                expect_joint(self, actuator.joint, "Scene.add_actuator: Actuator '" + actuator.name + "': joint");
             return append(self.actuators, std::move(actuator));
         },
         nb::sig(("def add_actuator(self, *, " + tables.actuator->parameters() + ") -> int").c_str()),
-        "Appends an Actuator on an existing joint and returns its index.");
+        "Appends an Actuator on an existing joint, tendon or body and returns its index.");
+    class_.def(
+        "add_tendon",
+        [table = tables.tendon](Scene& self, nb::kwargs fields) {
+            Tendon tendon;
+            table->assign(tendon, fields);
+            for (const LengthTerm& term : tendon.terms) expect_joint(self, term.joint, "Scene.add_tendon: terms");
+            return append(self.tendons, std::move(tendon));
+        },
+        nb::sig(("def add_tendon(self, *, " + tables.tendon->parameters() + ") -> int").c_str()),
+        "Appends a Tendon over existing joints and returns its index.");
+    class_.def(
+        "add_constraint",
+        [table = tables.constraint](Scene& self, nb::kwargs fields) {
+            Constraint constraint;
+            table->assign(constraint, fields);
+            if (constraint.name.empty()) constraint.name = "constraint" + std::to_string(self.constraints.size());
+            return append(self.constraints, std::move(constraint));
+        },
+        nb::sig(("def add_constraint(self, *, " + tables.constraint->parameters() + ") -> int").c_str()),
+        "Appends a Constraint and returns its index.");
     class_.def(
         "add_tie",
         [table = tables.tie](Scene& self, nb::kwargs fields) {
@@ -428,6 +507,8 @@ void bind_lookups(nb::class_<Scene>& class_, const SceneTables& tables) {
     bind_replace(class_, "replace_body", &Scene::bodies, tables.body);
     bind_replace(class_, "replace_shape", &Scene::shapes, tables.shape);
     bind_replace(class_, "replace_actuator", &Scene::actuators, tables.actuator);
+    bind_replace(class_, "replace_tendon", &Scene::tendons, tables.tendon);
+    bind_replace(class_, "replace_constraint", &Scene::constraints, tables.constraint);
     class_.def(
         "replace_joint",
         [table = tables.joint](Scene& self, const std::string& name, nb::kwargs changes) {
@@ -462,8 +543,10 @@ void bind_scene(nb::module_& m) {
     tables.joint = bind_joint(m);
     tables.body = bind_body(m);
     tables.shape = bind_shape(m);
+    tables.tendon = bind_tendon(m);
     tables.actuator = bind_actuator(m);
     tables.tie = bind_tie(m);
+    tables.constraint = bind_constraint(m);
     tables.keyframe = bind_keyframe(m);
     static_cast<void>(bind_pair_friction(m));
     nb::class_<Scene> class_(
@@ -477,9 +560,10 @@ void bind_scene(nb::module_& m) {
          field("dt", &Scene::dt, "Time step the description asks for [s]; rollouts that name none take it."),
          field("bodies", &Scene::bodies, "Bodies; the first is the world."),
          field("meshes", &Scene::meshes, "Meshes that shapes refer to by index."),
-         field("shapes", &Scene::shapes, "Shapes on bodies."),
+         field("shapes", &Scene::shapes, "Shapes on bodies."), field("tendons", &Scene::tendons, "Fixed tendons."),
          field("actuators", &Scene::actuators, "Actuators; their controls follow in this order."),
          field("ties", &Scene::ties, "Linear ties between joints."),
+         field("constraints", &Scene::constraints, "Exact constraints that close loops."),
          field("exclude_contacts", &Scene::exclude_contacts, "Pairs of body names that never touch."),
          field("include_contacts", &Scene::include_contacts, "Pairs of body names that may touch."),
          field("pair_friction", &Scene::pair_friction, "Pairs of bodies with a friction of their own."),

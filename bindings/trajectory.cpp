@@ -124,6 +124,8 @@ void bind_steps(nb::module_& m) {
         .def_ro("kinetic", &StepReport::kinetic, "Kinetic energy [J].")
         .def_ro("potential", &StepReport::potential, "Gravitational and spring energy [J].")
         .def_ro("contact", &StepReport::contact, "Contact energy [J].")
+        .def_ro("constraint_residual", &StepReport::constraint_residual,
+                "Largest violation of a constraint at the end of the step [m, or rad where it turns].")
         .def_prop_ro(
             "contact_linearizations", [](const StepReport& r) { return r.contact_counts.linearizations; },
             "Calls of the contact model with derivatives.")

@@ -42,7 +42,9 @@ inline std::vector<Body> full_bodies() {
                      .damping = 0.1,
                      .armature = 0.01 / 3.0,
                      .stiffness = 2.0 / 3.0,
-                     .spring_reference = -0.2},
+                     .spring_reference = -0.2,
+                     .friction = 0.1 / 7.0,
+                     .friction_speed = 0.02 / 3.0},
                     {.name = "slide", .type = JointType::Slide, .axis = {1.0, 0.0, 0.0}, .range = Range{-0.1, 0.2}}},
          .moments = moments});
     bodies.push_back({.name = "universal",
@@ -67,6 +69,7 @@ inline std::vector<Body> full_bodies() {
                       .position = {-0.5, 0.0, 0.0},
                       .joints = {{.name = "f", .type = JointType::Fixed}}});
     bodies.push_back({.name = "welded", .parent = 5, .position = {-0.5, 0.4, 0.0}, .motion = BodyMotion::Fixed});
+    bodies.back().gravity_compensation = 1.0 / 3.0;
     bodies.push_back({.name = "scripted",
                       .position = {2.0, 2.0 / 3.0, 1.0},
                       .orientation = tilted,
@@ -124,7 +127,43 @@ inline std::vector<Actuator> full_actuators() {
              .kp = 5.0,
              .gear = {-2.0 / 3.0},
              .velocity_input = false},
-            {.name = "damper", .type = ActuatorType::Pd, .joint = "épaule", .kd = 1.0, .position_input = false}};
+            {.name = "damper", .type = ActuatorType::Pd, .joint = "épaule", .kd = 1.0, .position_input = false},
+            {.name = "affine",
+             .type = ActuatorType::Affine,
+             .kp = 0.5,
+             .tendon = "sehne",
+             .gain = 1.0 / 3.0,
+             .bias = -0.2,
+             .force_range = Range{-2.0 / 3.0, 1.0}},
+            {.name = "thruster",
+             .type = ActuatorType::Motor,
+             .gear = {0.0, 0.0, 1.0, 0.0, 0.1, 0.0},
+             .body = "tied",
+             .position = {0.1, 0.2 / 3.0, 0.0},
+             .orientation = Eigen::Quaterniond(Eigen::AngleAxisd(0.2, Eigen::Vector3d::UnitY()))}};
+}
+
+inline std::vector<Tendon> full_tendons() {
+    return {{.name = "sehne",
+             .terms = {{"épaule", 1.0 / 3.0}, {"slide", -2.0}},
+             .range = Range{-3.0, 3.0},
+             .limit_stiffness = 100.0 / 3.0,
+             .stiffness = 0.3,
+             .rest = Range{-0.1, 0.2},
+             .damping = 0.1 / 3.0,
+             .armature = 0.01,
+             .friction = 0.02,
+             .friction_speed = 0.03}};
+}
+
+inline std::vector<Constraint> full_constraints() {
+    return {{.name = "coupled",
+             .type = ConstraintType::Coupling,
+             .terms = {{"slide", 1.0}},
+             .source = {{"épaule", 1.0 / 7.0}},
+             .reference = 0.1 / 7.0,
+             .source_reference = 0.1 / 7.0,
+             .polynomial = {-0.1 / 7.0, 0.0, 1.0 / 3.0}}};
 }
 
 inline Scene full_scene() {
@@ -137,7 +176,9 @@ inline Scene full_scene() {
     scene.meshes[0].name = "kugel ●";
     scene.meshes[1].name = "box";
     scene.shapes = full_shapes();
+    scene.tendons = full_tendons();
     scene.actuators = full_actuators();
+    scene.constraints = full_constraints();
     scene.ties = {{.joint = "t", .source = "épaule", .ratio = -1.0 / 3.0, .offset = 0.1 / 7.0}};
     scene.exclude_contacts = {{"tied", "ball"}};
     scene.include_contacts = {{"held", "world"}, {"scripted", "Rümpf 胴体"}};
@@ -206,6 +247,9 @@ bool same(const TriangleMesh& a, const TriangleMesh& b);
 bool same(const Shape& a, const Shape& b);
 bool same(const Actuator& a, const Actuator& b);
 bool same(const Tie& a, const Tie& b);
+bool same(const LengthTerm& a, const LengthTerm& b);
+bool same(const Tendon& a, const Tendon& b);
+bool same(const Constraint& a, const Constraint& b);
 bool same(const PairFriction& a, const PairFriction& b);
 bool same(const Keyframe& a, const Keyframe& b);
 
@@ -228,13 +272,14 @@ inline bool same(const Joint& a, const Joint& b) {
            same(a.axis2, b.axis2) && same(a.reference, b.reference) && same(a.range, b.range) &&
            same(a.range2, b.range2) && same(a.limit_stiffness, b.limit_stiffness) && same(a.damping, b.damping) &&
            same(a.armature, b.armature) && same(a.stiffness, b.stiffness) &&
-           same(a.spring_reference, b.spring_reference);
+           same(a.spring_reference, b.spring_reference) && same(a.friction, b.friction) &&
+           same(a.friction_speed, b.friction_speed);
 }
 
 inline bool same(const Body& a, const Body& b) {
     return same(a.name, b.name) && same(a.parent, b.parent) && same(a.position, b.position) &&
            same(a.orientation, b.orientation) && same(a.motion, b.motion) && same(a.joints, b.joints) &&
-           same(a.moments, b.moments);
+           same(a.moments, b.moments) && same(a.gravity_compensation, b.gravity_compensation);
 }
 
 inline bool same(const TriangleMesh& a, const TriangleMesh& b) {
@@ -252,7 +297,28 @@ inline bool same(const Shape& a, const Shape& b) {
 inline bool same(const Actuator& a, const Actuator& b) {
     return same(a.name, b.name) && same(a.type, b.type) && same(a.joint, b.joint) && same(a.kp, b.kp) &&
            same(a.kd, b.kd) && same(a.gear, b.gear) && same(a.position_input, b.position_input) &&
-           same(a.velocity_input, b.velocity_input) && same(a.control_range, b.control_range);
+           same(a.velocity_input, b.velocity_input) && same(a.control_range, b.control_range) &&
+           same(a.tendon, b.tendon) && same(a.body, b.body) && same(a.position, b.position) &&
+           same(a.orientation, b.orientation) && same(a.gain, b.gain) && same(a.bias, b.bias) &&
+           same(a.force_range, b.force_range);
+}
+
+inline bool same(const LengthTerm& a, const LengthTerm& b) {
+    return same(a.joint, b.joint) && same(a.coefficient, b.coefficient);
+}
+
+inline bool same(const Tendon& a, const Tendon& b) {
+    return same(a.name, b.name) && same(a.terms, b.terms) && same(a.range, b.range) &&
+           same(a.limit_stiffness, b.limit_stiffness) && same(a.stiffness, b.stiffness) && same(a.rest, b.rest) &&
+           same(a.damping, b.damping) && same(a.armature, b.armature) && same(a.friction, b.friction) &&
+           same(a.friction_speed, b.friction_speed);
+}
+
+inline bool same(const Constraint& a, const Constraint& b) {
+    return same(a.name, b.name) && same(a.type, b.type) && same(a.body, b.body) && same(a.other, b.other) &&
+           same(a.anchor, b.anchor) && same(a.other_anchor, b.other_anchor) && same(a.orientation, b.orientation) &&
+           same(a.terms, b.terms) && same(a.source, b.source) && same(a.reference, b.reference) &&
+           same(a.source_reference, b.source_reference) && same(a.polynomial, b.polynomial);
 }
 
 inline bool same(const Tie& a, const Tie& b) {
@@ -270,9 +336,9 @@ inline bool same(const PairFriction& a, const PairFriction& b) {
 inline bool same(const Scene& a, const Scene& b) {
     return same(a.name, b.name) && same(a.gravity, b.gravity) && same(a.dt, b.dt) && same(a.bodies, b.bodies) &&
            same(a.meshes, b.meshes) && same(a.shapes, b.shapes) && same(a.actuators, b.actuators) &&
-           same(a.ties, b.ties) && same(a.exclude_contacts, b.exclude_contacts) &&
-           same(a.include_contacts, b.include_contacts) && same(a.pair_friction, b.pair_friction) &&
-           same(a.keyframes, b.keyframes) && same(a.warnings, b.warnings);
+           same(a.tendons, b.tendons) && same(a.constraints, b.constraints) && same(a.ties, b.ties) &&
+           same(a.exclude_contacts, b.exclude_contacts) && same(a.include_contacts, b.include_contacts) &&
+           same(a.pair_friction, b.pair_friction) && same(a.keyframes, b.keyframes) && same(a.warnings, b.warnings);
 }
 
 inline bool same(const Parameters& a, const Parameters& b) {

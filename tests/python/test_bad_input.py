@@ -48,11 +48,11 @@ NUMBERS = {
     ff.Range: {"lower": 0, "upper": 0},
     ff.Joint: {
         "anchor": 3, "axis": 3, "axis2": 3, "reference": 0, "limit_stiffness": 0, "damping": 0, "armature": 0, "stiffness": 0,
-        "spring_reference": 0, "range": 2, "range2": 2,
+        "spring_reference": 0, "range": 2, "range2": 2, "friction": 0, "friction_speed": 0,
     },
-    ff.Body: {"position": 3, "orientation": 4},
+    ff.Body: {"position": 3, "orientation": 4, "gravity_compensation": 0},
     ff.Shape: {"size": 3, "position": 3, "orientation": 4, "density": 0, "friction": 0, "color": 4},
-    ff.Actuator: {"kp": 0, "kd": 0, "gear": 2, "control_range": 2},
+    ff.Actuator: {"kp": 0, "kd": 0, "gear": 2, "control_range": 2, "gain": 0, "bias": 0, "force_range": 2},
     ff.Tie: {"ratio": 0, "offset": 0},
     ff.Keyframe: {"q": 5, "v": 5, "control": 5},
     ff.Moments: {"mass": 0, "first": 3, "second": 9},
@@ -242,7 +242,18 @@ def test_states_controls_and_scripts(model):
         call(model, controls=np.zeros(3))
 
 
-ARRAYS = ("moments", "attachment", "kp", "kd", "damping", "armature", "stiffness", "gravity", "friction")
+ARRAYS = (
+    "moments",
+    "attachment",
+    "kp",
+    "kd",
+    "damping",
+    "armature",
+    "stiffness",
+    "joint_friction",
+    "gravity",
+    "friction",
+)
 
 
 @pytest.mark.parametrize("field", ARRAYS)

@@ -59,7 +59,8 @@ def test_a_box_over_the_ground_passes(scene, capsys):
     assert report["skipped"] == []
     assert 0.0 < report["max_relative_error"] <= 1e-5
     assert {case["quantity"] for case in report["cases"]} == {
-        "position", "velocity", "moments", "damping", "armature", "stiffness", "gravity", "friction", "contact_stiffness"
+        "position", "velocity", "moments", "damping", "armature", "stiffness", "joint_friction", "gravity", "friction",
+        "contact_stiffness"
     }  # fmt: skip
     unchecked = report["unchecked"]
     assert set(unchecked) == {"controls", "attachment", "kp", "kd", "hull_vertices"}

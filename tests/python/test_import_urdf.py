@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import farfield as ff
 from farfield import _core as core
-from farfield.importers import SceneFileError, load_scene
+from farfield.importers import SceneFileError, import_file, load_scene
 from farfield.importers.urdf import resolve
 
 INERTIAL = '<inertial><mass value="{mass}"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -221,3 +222,78 @@ def test_bad_robots_are_named(tmp_path, name):
         load_scene(write(tmp_path, *parts))
     assert "robot.urdf" in str(error.value)
     assert expected in str(error.value)
+
+
+BROKEN = '<link name="base"><inertial><mass value="2"/><inertia ixx="{0}" iyy="{1}" izz="{2}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+
+
+@pytest.mark.parametrize(("moments", "after"), [((1, 1, 0), (1e-4, 1, 1)), ((0.1, 0.1, 0.5), (0.7 / 3,) * 3)])
+def test_an_inertia_no_body_has_is_refused_or_repaired_and_listed(tmp_path, moments, after):
+    path = tmp_path / "broken.urdf"
+    path.write_text(f"<robot name='r'>{BROKEN.format(*moments)}</robot>")
+    with pytest.raises(SceneFileError, match=r"broken\.urdf: .*inertia.*repair=True makes a body of it and says how"):
+        load_scene(path, floating_base=True)
+    imported = import_file(path, floating_base=True, repair=True)
+    (note,) = [note for note in imported.notes if note.kind == "repaired"]
+    assert note.text.startswith("body 'base': inertia: (")
+    second = imported.scene.bodies[1].moments.second
+    principal = np.sort(np.linalg.eigvalsh(np.trace(second) * np.eye(3) - second))
+    np.testing.assert_allclose(principal, after, rtol=1e-9)
+
+
+def test_a_moving_link_without_mass_gets_the_bound(tmp_path):
+    path = tmp_path / "massless.urdf"
+    path.write_text(f'<robot name="r">{link("base")}<link name="tool"/>{joint("j", "base", "tool")}</robot>')
+    with pytest.raises(SceneFileError, match=r"mass and inertia of moving bodies.*repair=True"):
+        load_scene(path)
+    imported = import_file(path, repair=True)
+    assert [body.moments.mass for body in imported.scene.bodies[1:]] == [1.0, 1e-3]
+    assert [note.text for note in imported.notes if note.kind == "repaired"] == [
+        "body 'tool': mass and inertia: 0 became 0.001 kg, (1e-06, 1e-06, 1e-06) kg m^2"
+    ]
+
+
+def test_numbers_that_are_badly_written_are_read_as_far_as_they_go(tmp_path):
+    path = tmp_path / "dirty.urdf"
+    child = joint("j", "base", "arm", '<limit lower="-1.57." upper="1" effort="3" velocity="1"/>')
+    path.write_text(
+        f'<robot name="r">{link("base")}{link("arm")}{child.replace("0 0 0.5", "0.07, 0, -0.69 1")}</robot>'
+    )
+    imported = import_file(path, repair=True)
+    np.testing.assert_array_equal(imported.scene.bodies[2].position, [0.07, 0.0, -0.69])
+    assert imported.scene.joints[0].range.lower == -1.57
+    assert sum(note.kind == "repaired" for note in imported.notes) == 2
+
+
+def test_a_mimic_of_nothing_moves_by_itself_when_repaired_and_one_of_a_fixed_joint_is_held(tmp_path):
+    path = tmp_path / "mimic.urdf"
+    parts = link("a") + link("b") + link("c") + link("d") + joint("stays", "a", "b", kind="fixed")
+    parts += joint("held", "b", "c", '<mimic joint="stays" offset="0.3"/>') + joint(
+        "lost", "c", "d", '<mimic joint="gone"/>'
+    )
+    path.write_text(f'<robot name="r">{parts}</robot>')
+    with pytest.raises(SceneFileError, match="unknown joint 'gone'; repair=True"):
+        load_scene(path)
+    scene = import_file(path, repair=True).scene
+    (held,) = scene.constraints
+    assert ([term.joint for term in held.terms], held.polynomial) == (["held"], (0.3,))
+    model = ff.build_model(scene)
+    assert model.default_state().q[model.joint_q("held")] == pytest.approx(0.3, abs=1e-12)
+
+
+def test_a_drawing_without_triangles_is_skipped(tmp_path):
+    (tmp_path / "empty.dae").write_text(EMPTY_DAE)
+    path = tmp_path / "drawn.urdf"
+    visual = '<visual><geometry><mesh filename="{0}"/></geometry></visual>'
+    path.write_text(f'<robot name="r">{link("base", visual.format("empty.dae"))}</robot>')
+    _, warnings = load_scene(path)
+    assert any("link 'base': a mesh that is only drawn is left out: no triangles in it" in text for text in warnings)
+    path.write_text(f'<robot name="r">{link("base", visual.format("gone.stl"))}</robot>')
+    with pytest.raises(SceneFileError, match=r"'gone\.stl' not found.*it is only drawn: repair=True leaves it out"):
+        load_scene(path)
+    assert import_file(path, repair=True).scene.shapes == ()
+
+
+EMPTY_DAE = """<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset/>
+<library_geometries/><library_visual_scenes><visual_scene id="s"/></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>"""

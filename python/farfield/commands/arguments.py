@@ -120,6 +120,23 @@ def chosen_contact(args: argparse.Namespace):
     return contact_model(args.contact, stiffness=args.stiffness)
 
 
+def add_import_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse files with masses, inertias or numbers that need repair"
+    )
+    parser.add_argument(
+        "--unsupported",
+        choices=("refuse", "drop"),
+        default="refuse",
+        help="elements whose forces or constraints have no counterpart: refuse the file, or drop and list them",
+    )
+
+
+def import_options(args: argparse.Namespace) -> dict:
+    """Options of farfield.load that --strict and --unsupported name: commands repair, and say what."""
+    return {"repair": not args.strict, "unsupported": args.unsupported}
+
+
 def start_state(model, key: str | None) -> tuple:
     """State and control of a keyframe, or the defaults of the file."""
     if key is None:

@@ -9,7 +9,9 @@ from typing import Any
 
 from farfield.commands.arguments import (
     add_contact_argument,
+    add_import_arguments,
     add_output_arguments,
+    import_options,
     parse_settings,
     positive_float,
 )
@@ -31,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="change an option of the task; repeatable",
     )
     add_contact_argument(parser, default="longrange")
+    add_import_arguments(parser)
     add_output_arguments(parser)
 
 
@@ -84,7 +87,7 @@ def _scene(args: argparse.Namespace) -> tuple[dict, Any]:
         return scene, problem
     if settings:
         raise ValueError(f"--set {args.settings[0]}: a file has no options, expected a task")
-    model, parameters = ff.load(args.file)
+    model, parameters = ff.load(args.file, **import_options(args))
     scene = {
         "model": model,
         "parameters": parameters,

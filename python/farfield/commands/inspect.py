@@ -6,12 +6,15 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-KINDS = ("applied", "approximated", "dropped")
+from farfield.commands.arguments import add_import_arguments, import_options
+
+KINDS = ("applied", "approximated", "repaired", "dropped")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="MJCF or URDF file")
     parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
+    add_import_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -20,12 +23,13 @@ def run(args: argparse.Namespace) -> int:
     from farfield.importers import import_file
     from farfield.output import dump_json
 
-    imported = import_file(args.file)
+    imported = import_file(args.file, **import_options(args))
     model = ff.build_model(imported.scene)
     report = describe(model)
     far = far_force_warnings(model, model.default_parameters(), ff.LongRange(), model.default_state().q)
     report["warnings"] = [*report["warnings"], *far]
     report |= {kind: [note.text for note in imported.notes if note.kind == kind] for kind in KINDS}
+    report["counts"] = {kind: sum(note.count for note in imported.notes if note.kind == kind) for kind in KINDS}
     print(dump_json({"file": args.file, **report}) if args.json else as_text(args.file, report))
     return 0
 
@@ -60,8 +64,18 @@ def describe(model) -> dict:
             for joint in scene.joints
         ],
         "actuators": [
-            {"name": actuator.name, "type": actuator.type.name, "joint": actuator.joint} for actuator in scene.actuators
+            {
+                "name": actuator.name,
+                "type": actuator.type.name,
+                "joint": actuator.joint,
+                "tendon": actuator.tendon,
+                "body": actuator.body,
+            }
+            for actuator in scene.actuators
         ],
+        "tendons": [tendon.name for tendon in scene.tendons],
+        "constraints": [{"name": each.name, "type": each.type.name} for each in scene.constraints],
+        "constraint_rows": model.num_constraint_rows,
         "keyframes": list(model.keyframes),
         "coordinates": model.num_q,
         "dofs": model.num_dofs,
@@ -107,7 +121,10 @@ def as_text(file: str, report: dict) -> str:
         f"  sizes        {report['dofs']} degrees of freedom ({report['unknowns']} unknowns), {report['coordinates']} "
         f"coordinates, {report['controls']} controls, {report['parameters']} parameters",
         f"  shapes       {report['shapes']}, {report['colliding_shapes']} of them collide with {report['triangles']:,} triangles",
+        f"  held by      {len(report['tendons'])} tendons, {len(report['constraints'])} constraints "
+        f"({report['constraint_rows']} equations)",
         f"  keyframes    {', '.join(report['keyframes']) or 'none'}",
+        "  import       " + ", ".join(f"{report['counts'][kind]} {kind}" for kind in KINDS),
     ]
     for body in report["bodies"][1:]:
         held = ", ".join(body["joints"]) or body["motion"].lower()

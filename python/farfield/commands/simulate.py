@@ -11,9 +11,11 @@ from pathlib import Path
 
 from farfield.commands.arguments import (
     add_contact_argument,
+    add_import_arguments,
     add_output_arguments,
     add_step_arguments,
     chosen_contact,
+    import_options,
     positive_float,
     positive_int,
     start_state,
@@ -28,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", metavar="NAME", help="keyframe to start from (default: the file's own pose)")
     add_contact_argument(parser, default="longrange")
     add_step_arguments(parser)
+    add_import_arguments(parser)
     parser.add_argument(
         "--trace", action="store_true", help="print every iteration of Newton's method, and the pair that limits it"
     )
@@ -45,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     contact = chosen_contact(args)
     if not Path(args.file).is_file():
         raise ValueError(f"{args.file}: no such file")
-    model, parameters = ff.load(args.file)
+    model, parameters = ff.load(args.file, **import_options(args))
     dt = args.dt or model.default_dt
     for warning in model.warnings:
         print(f"warning: {warning}", file=sys.stderr)

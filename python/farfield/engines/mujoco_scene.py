@@ -16,7 +16,18 @@ import numpy as np
 
 import farfield as ff
 
-HONOURED = {"moments", "attachment", "kp", "kd", "damping", "armature", "stiffness", "gravity", "friction"}
+HONOURED = {
+    "moments",
+    "attachment",
+    "kp",
+    "kd",
+    "damping",
+    "armature",
+    "stiffness",
+    "joint_friction",
+    "gravity",
+    "friction",
+}
 NOT_ASKED_FOR = {"contact_stiffness"}  # of our contact models; MuJoCo has contact of its own
 LARGEST_TIME_STEP = 0.01  # of MuJoCo's integrator [s]; longer frames are cut into equal parts
 SOLVER_TOLERANCE = 1e-12  # MuJoCo's default is 1e-8
@@ -114,6 +125,7 @@ def _add_bodies(mujoco: Any, spec: Any, model: ff.Model, parameters: ff.Paramete
         place = np.asarray(parameters.attachment)[index]
         new = made[body.parent].add_body(name=body.name, pos=place, quat=body.orientation)
         new.mocap = body.motion == ff.BodyMotion.Kinematic
+        new.gravcomp = body.gravity_compensation
         mass = moments[index, 0]
         if mass > 0.0:
             center = moments[index, 1:4] / mass
@@ -230,6 +242,7 @@ def _add_actuators(mujoco: Any, spec: Any, model: ff.Model, parameters: ff.Param
     """MuJoCo's actuators in order; for each the index of the control of ours that it takes."""
     joints = {joint.name: joint for joint in model.scene.joints}
     taken = []
+    _refuse_unknown(model.scene)
     for index, (source, ours) in enumerate(zip(model.scene.actuators, _control_slices(model), strict=True)):
         joint = joints[source.joint]
         count = model.joint_dofs(joint.name).stop - model.joint_dofs(joint.name).start
@@ -259,8 +272,24 @@ def _add_actuators(mujoco: Any, spec: Any, model: ff.Model, parameters: ff.Param
                 if feedback:
                     new.biastype = mujoco.mjtBias.mjBIAS_AFFINE
                     new.biasprm[:3] = [0.0, -kp, -kd]
+                if source.control_range is not None:
+                    new.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
+                    new.ctrlrange = [source.control_range.lower, source.control_range.upper]
                 taken.append(control)
     return np.array(taken, dtype=int)
+
+
+def _refuse_unknown(scene: ff.Scene) -> None:
+    """What this translation has no words for yet."""
+    found = [f"tendon '{tendon.name}'" for tendon in scene.tendons]
+    found += [f"constraint '{constraint.name}'" for constraint in scene.constraints]
+    for source in scene.actuators:
+        if not source.joint or source.type == ff.ActuatorType.Affine or source.force_range is not None:
+            found.append(f"actuator '{source.name}'")
+    if found:
+        raise ValueError(
+            f"scene '{scene.name}': {found[0]} is not translated for MuJoCo; expected none ({len(found)} such)"
+        )
 
 
 def _target(joint: ff.Joint, dof: int, gear: float) -> tuple[str, list[float]]:
@@ -301,6 +330,7 @@ def _correspondence(
     # per degree of freedom, which a joint element cannot hold
     compiled.dof_damping[qvel] = np.asarray(parameters.damping)[dofs]
     compiled.dof_armature[qvel] = np.asarray(parameters.armature)[dofs]
+    compiled.dof_frictionloss[qvel] = np.asarray(parameters.joint_friction)[dofs]
     mujoco.mj_setConst(compiled, mujoco.MjData(compiled))
     names = [model.body_names[index] for index in model.kinematic_bodies]
     mocap = [(model.joint_q(f"{name} (scripted)").start, int(compiled.body(name).mocapid[0])) for name in names]

@@ -42,6 +42,8 @@ def import_file(
     *,
     package_dirs: Sequence[str | PathLike[str]] = (),
     floating_base: bool = False,
+    repair: bool = False,
+    unsupported: str = "refuse",
     timeout: float = 120.0,
 ) -> Imported:
     """Imports an MJCF (``.xml``, ``.mjcf``) or URDF (``.urdf``, or ``.xml`` with a <robot>) file.
@@ -50,6 +52,9 @@ def import_file(
         path: The file.
         package_dirs: URDF: folders that hold the packages of package:// URIs, searched before those above the file.
         floating_base: URDF: gives the root link a free joint; it is fixed to the world otherwise.
+        repair: Masses and inertias that no rigid body has are changed to the nearest ones that a body may have, numbers that are badly
+            written are read as far as they make sense, drawn meshes that cannot be read are left out; each change is listed.
+        unsupported: "refuse" the file when forces or constraints would be lost, or "drop" such elements, each listed.
         timeout: Longest time for the MuJoCo compiler [s].
 
     Raises:
@@ -61,18 +66,20 @@ def import_file(
     source = Path(path)
     if not source.is_file():
         raise SceneFileError(f"{source}: no such file")
-    report = Report(source)
+    if unsupported not in ("refuse", "drop"):
+        raise ValueError(f"import_file: unsupported = '{unsupported}', expected 'refuse' or 'drop'")
+    report = Report(source, repair=repair, drop=unsupported == "drop")
     if urdf.root_tag(source) == "robot":
         with urdf.prepared(source, package_dirs=package_dirs, floating_base=floating_base, report=report) as (
             file,
             edits,
         ):
-            model = compile_file(file, source=source, edits=edits, timeout=timeout)
+            model = compile_file(file, source=source, edits=edits, timeout=timeout, repair=repair)
             scene = mjcf.build_scene(model, report)
     else:
         if floating_base:
             raise SceneFileError(f"{source}: floating_base is for URDF; an MJCF file states its own <freejoint/>")
-        model = compile_file(source.resolve(), source=source, edits={}, timeout=timeout)
+        model = compile_file(source.resolve(), source=source, edits={}, timeout=timeout, repair=repair)
         scene = mjcf.build_scene(model, report)
     options = {"timestep": float(model.options["values"]["timestep"]), "source_path": str(source)}
     if not options["timestep"] > 0.0:

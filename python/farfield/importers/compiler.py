@@ -26,7 +26,8 @@ class Compiled:
     names: dict[str, list[str]]
     options: dict[str, dict[str, Any]]
     meshes: list[dict[str, Any]]
-    notes: list[str]
+    notes: dict[str, dict[str, list[str]]]  #: element -> text -> names
+    repairs: list[dict[str, str]]
     enums: dict[str, dict[str, str]]
     version: str
     unknown_fields: list[str] = field(default_factory=list)
@@ -44,12 +45,15 @@ def child_command(request: Path) -> list[str]:
     return [sys.executable, str(Path(__file__).with_name("mujoco_compile.py")), str(request)]
 
 
-def compile_file(path: Path, *, source: Path, edits: dict[str, Any], timeout: float) -> Compiled:
-    """Compiles the model file `path`; errors name `source`, the file the user gave."""
+def compile_file(path: Path, *, source: Path, edits: dict[str, Any], timeout: float, repair: bool = False) -> Compiled:
+    """Compiles the model file `path`; errors name `source`, the file the user gave. With `repair`, masses and inertias that no rigid
+    body has are changed as the compiler's own options would, and listed."""
     with tempfile.TemporaryDirectory(prefix="farfield-import-") as name:
         folder = Path(name)
         request = folder / "request.json"
-        request.write_text(json.dumps({"path": str(path), "results": name, "edits": edits}), encoding="utf-8")
+        request.write_text(
+            json.dumps({"path": str(path), "results": name, "edits": edits, "repair": repair}), encoding="utf-8"
+        )
         try:
             # The compiler writes its log into the working folder.
             child = subprocess.run(
@@ -70,7 +74,8 @@ def compile_file(path: Path, *, source: Path, edits: dict[str, Any], timeout: fl
         if "error" in result:
             if result.get("kind") in ("ModuleNotFoundError", "ImportError"):
                 raise SceneFileError(f"{source}: importing needs the package mujoco: {result['error']}")
-            raise SceneFileError(f"{source}: {_flatten(result['error'])}")
+            advice = "; repair=True makes a body of it and says how" if result.get("repairable") else ""
+            raise SceneFileError(f"{source}: {_flatten(result['error'])}{advice}")
         with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in stored.files}
     return Compiled(arrays=arrays, **result)

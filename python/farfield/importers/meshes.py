@@ -22,6 +22,8 @@ from farfield.importers.rotations import conjugate, quaternion_matrix, quaternio
 
 #: Largest distance between a re-read vertex and MuJoCo's float32 one, as a part of the size of the mesh.
 AGREEMENT = 1e-6
+#: A longer mesh looks like one in millimetres [m].
+LARGEST = 50.0
 #: Smallest area of a triangle, as a part of the squared size of its mesh; a mesh in contact must not have smaller ones.
 SMALLEST_AREA = 2e-14
 #: Beside a mesh converted for MuJoCo: its vertices and triangles in double precision.
@@ -45,6 +47,7 @@ class PlacedMesh:
 def add_meshes(scene: _core.Scene, model: Compiled, report: Report) -> dict[tuple[str, int], PlacedMesh]:
     """Adds the meshes and height fields that geoms use; keys are (geom type, data id)."""
     placed: dict[tuple[str, int], PlacedMesh] = {}
+    flat: dict[str, int] = {}
     for geom, data in enumerate(model["geom_dataid"]):
         kind = model.enum("mjtGeom", model["geom_type"][geom])
         key = (kind, int(data))
@@ -57,31 +60,32 @@ def add_meshes(scene: _core.Scene, model: Compiled, report: Report) -> dict[tupl
             vertices, triangles = _height_field(model, int(data))
             pose = (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
         name = model.names[kind][data] or f"{kind}{data}"
-        if not _collides(model, kind, int(data)):
-            triangles = _with_area(vertices, triangles, name, report)
+        triangles, lost = _with_area(vertices, triangles)
+        if lost:
+            flat[name] = lost
         index = scene.add_mesh(name=name, vertices=vertices, triangles=triangles)
         placed[key] = PlacedMesh(index, *pose)
+    text = f"{sum(flat.values())} triangles of no area in all are left out; the surface is the same"
+    report.warn_elements("mesh", flat, text, kind="repaired")
+    _question_lengths(scene, report)
     return placed
 
 
-def _collides(model: Compiled, kind: str, data: int) -> bool:
-    """Whether any geom that uses this mesh takes part in contact."""
-    users = [
-        geom
-        for geom, used in enumerate(model["geom_dataid"])
-        if used == data and model.enum("mjtGeom", model["geom_type"][geom]) == kind
-    ]
-    return bool(np.any(model["geom_contype"][users]) or np.any(model["geom_conaffinity"][users]))
+def _question_lengths(scene: _core.Scene, report: Report) -> None:
+    """Robots are metres, not hundreds of metres: such meshes mostly are in millimetres."""
+    sizes = {mesh.name: float(np.max(np.ptp(mesh.vertices, axis=0))) for mesh in scene.meshes}
+    large = [name for name, size in sizes.items() if size > LARGEST]
+    if large:
+        text = f'up to {max(sizes.values()):g} m long: are its lengths millimetres? scale="0.001 0.001 0.001" makes them metres'
+        report.warn_elements("mesh", large, text, kind="approximated")
 
 
-def _with_area(vertices: np.ndarray, triangles: np.ndarray, name: str, report: Report) -> np.ndarray:
-    """A mesh that is only drawn loses nothing with its triangles of no area; in contact they would be an error."""
+def _with_area(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, int]:
+    """The triangles that have an area, and how many have none: the others cover what those cover."""
     corners = vertices[triangles]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     keep = area > SMALLEST_AREA * np.sum(np.ptp(vertices, axis=0) ** 2)
-    if not np.all(keep):
-        report.warn(f"mesh '{name}': only drawn; its {int(np.sum(~keep))} triangles of no area are left out")
-    return triangles[keep]
+    return triangles[keep], int(np.sum(~keep))
 
 
 def _asset_mesh(model: Compiled, mesh: int, report: Report) -> tuple[np.ndarray, np.ndarray]:

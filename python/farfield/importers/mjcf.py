@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from farfield import _core
-from farfield.importers import actuators, meshes, unsupported
+from farfield.importers import actuators, couplings, meshes, unsupported
 from farfield.importers.compiler import Compiled
 from farfield.importers.report import Report
 from farfield.importers.rotations import quaternion_matrix
@@ -38,15 +38,18 @@ SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 def build_scene(model: Compiled, report: Report) -> _core.Scene:
     """The Scene of a compiled model; what has no counterpart goes into `report`."""
     names = unique_names(model)
+    for change in model.repairs:
+        report.repaired(change["element"], change["before"], change["after"])
     unsupported.check(model, names, report)
     scene = _core.Scene(name=model.name or "scene", gravity=_gravity(model))
     _add_bodies(scene, model, names, report)
     mesh_index = meshes.add_meshes(scene, model, report)
     _add_shapes(scene, model, names, mesh_index, report)
-    actuators.add_actuators(scene, model, names, report)
-    actuators.add_ties(scene, model, names, report)
+    couplings.add_tendons(scene, model, names, report)
+    kept = actuators.add_actuators(scene, model, names, report)
+    couplings.add_equalities(scene, model, names, report)
     _add_contact_pairs(scene, model, names, report)
-    _add_keyframes(scene, model, names)
+    _add_keyframes(scene, model, names, kept, report)
     report.raise_if_refused()
     return scene
 
@@ -108,7 +111,19 @@ def _add_bodies(scene: _core.Scene, model: Compiled, names: dict[str, list[str]]
             motion=motion,
             joints=joints,
             moments=moments_of(model, body),
+            gravity_compensation=float(model["body_gravcomp"][body]),
         )
+    carried = [names["body"][k] for k in np.flatnonzero(model["body_gravcomp"])]
+    report.applied_elements("body", carried, "gravity compensation")
+    rubbing = [
+        names["joint"][j] for j, dof in enumerate(model["jnt_dofadr"]) if _dry_friction(model, j, int(dof)) > 0.0
+    ]
+    report.applied_elements("joint", rubbing, "dry friction, smoothed below 0.01 rad/s or m/s")
+
+
+def _dry_friction(model: Compiled, joint: int, dof: int) -> float:
+    scalar = model.enum("mjtJoint", model["jnt_type"][joint]) in ("hinge", "slide")
+    return float(model["dof_frictionloss"][dof]) if scalar else 0.0
 
 
 def _joint(model: Compiled, names: dict[str, list[str]], joint: int, report: Report) -> _core.Joint:
@@ -132,6 +147,7 @@ def _joint(model: Compiled, names: dict[str, list[str]], joint: int, report: Rep
         armature=float(model["dof_armature"][dof]),
         stiffness=stiffness,
         spring_reference=float(model["qpos_spring"][q]) if scalar else 0.0,
+        friction=_dry_friction(model, joint, dof),
     )
 
 
@@ -202,11 +218,33 @@ def _add_contact_pairs(scene, model: Compiled, names: dict[str, list[str]], repo
         )
 
 
-def _add_keyframes(scene, model: Compiled, names: dict[str, list[str]]) -> None:
+def _add_keyframes(scene, model: Compiled, names: dict[str, list[str]], kept: list[int], report: Report) -> None:
+    moved = []
     for key, name in enumerate(names["keyframe"]):
         poses = np.hstack([model["key_mpos"][key].reshape(-1, 3), model["key_mquat"][key].reshape(-1, 4)])
         q, v = _coordinates(model, model["key_qpos"][key], model["key_qvel"][key], poses)
-        scene.add_keyframe(name=name, q=q, v=v, control=model["key_ctrl"][key])
+        if _follow_ties(scene, model, names, q):
+            moved.append(name)
+        scene.add_keyframe(name=name, q=q, v=v, control=model["key_ctrl"][key][kept])
+    report.warn_elements(
+        "keyframe", moved, "joints that follow others were moved to where they follow", kind="approximated"
+    )
+
+
+def _follow_ties(scene, model: Compiled, names: dict[str, list[str]], q: np.ndarray) -> bool:
+    """Puts tied joints where their ties want them; True when one was elsewhere."""
+    place, at = {}, 0
+    for body, mocap in enumerate(model["body_mocapid"]):
+        first = int(model["body_jntadr"][body])
+        at += 7 if mocap >= 0 else 0
+        for joint in range(first, first + int(model["body_jntnum"][body])):
+            place[names["joint"][joint]] = at
+            at += COORDINATES[model.enum("mjtJoint", model["jnt_type"][joint])][0]
+    before = q.copy()
+    for _ in scene.ties:  # chains of ties settle after as many passes
+        for tie in scene.ties:
+            q[place[tie.joint]] = tie.offset + tie.ratio * q[place[tie.source]]
+    return bool(np.max(np.abs(q - before), initial=0.0) > 1e-9)
 
 
 def _coordinates(model: Compiled, qpos, qvel, mocap_poses) -> tuple[np.ndarray, np.ndarray]:

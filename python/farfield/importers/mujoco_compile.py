@@ -23,19 +23,20 @@ TREATMENT = [
     ("qpos0", "used"), ("qpos_spring", "used"),
     ("body_parentid body_pos body_quat body_ipos body_iquat body_mass body_inertia body_jntadr body_jntnum "
      "body_mocapid body_geomadr body_geomnum", "used"),
-    ("body_gravcomp", "warned"), ("body_plugin", "refused"), ("body_user", "drawn"),
+    ("body_gravcomp body_weldid", "used"), ("body_plugin", "refused"), ("body_user", "drawn"),
     ("body_bvhadr body_bvhnum body_conaffinity body_contype body_dofadr body_dofnum body_invweight0 body_margin "
-     "body_rootid body_sameframe body_simple body_subtreemass body_treeid body_weldid", "derived"),
+     "body_rootid body_sameframe body_simple body_subtreemass body_treeid", "derived"),
     ("jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_pos jnt_axis jnt_limited jnt_range jnt_stiffness", "used"),
-    ("jnt_solref jnt_solimp jnt_margin jnt_actfrclimited jnt_actfrcrange jnt_actgravcomp jnt_stiffnesspoly", "warned"),
-    ("jnt_group jnt_user", "drawn"), ("jnt_actuatorid", "derived"),
-    ("dof_armature dof_damping", "used"), ("dof_frictionloss dof_solref dof_solimp dof_dampingpoly", "warned"),
+    ("jnt_actfrclimited jnt_actfrcrange jnt_actgravcomp", "used"),
+    ("jnt_solref jnt_solimp jnt_margin jnt_stiffnesspoly jnt_springyield", "warned"),
+    ("jnt_group jnt_user", "drawn"), ("jnt_actuatorid jnt_plasticadr", "derived"),
+    ("dof_armature dof_damping dof_frictionloss", "used"), ("dof_solref dof_solimp dof_dampingpoly", "warned"),
     ("dof_M0 dof_Madr dof_bodyid dof_invweight0 dof_jntid dof_length dof_parentid dof_simplenum dof_treeid", "derived"),
     ("geom_type geom_bodyid geom_dataid geom_pos geom_quat geom_size geom_friction geom_contype geom_conaffinity "
      "geom_rgba geom_matid geom_condim", "used"),
     ("geom_solref geom_solimp geom_solmix geom_margin geom_gap geom_priority geom_fluid geom_adhesion "
      "geom_surfacevel", "warned"),
-    ("geom_plugin", "refused"), ("geom_group geom_user", "drawn"), ("geom_aabb geom_rbound geom_sameframe", "derived"),
+    ("geom_plugin", "refused"), ("geom_group geom_user geom_castshadow", "drawn"), ("geom_aabb geom_rbound geom_sameframe", "derived"),
     ("mesh_vert mesh_vertadr mesh_vertnum mesh_face mesh_faceadr mesh_facenum mesh_pos mesh_quat mesh_scale", "used"),
     ("mesh_normal* mesh_texcoord* mesh_facenormal mesh_facetexcoord", "drawn"),
     ("mesh_bvh* mesh_extrema mesh_graph mesh_graphadr mesh_oct* mesh_pathadr mesh_poly*", "derived"),
@@ -45,24 +46,33 @@ TREATMENT = [
     ("pair_signature", "derived"), ("exclude_signature", "used"),
     ("eq_type eq_obj1id eq_obj2id eq_objtype eq_data eq_active0", "used"), ("eq_solref eq_solimp", "warned"),
     ("actuator_trntype actuator_trnid actuator_gaintype actuator_gainprm actuator_biastype actuator_biasprm "
-     "actuator_dyntype actuator_gear actuator_ctrlrange actuator_ctrlnum", "used"),
-    ("actuator_ctrllimited actuator_forcelimited actuator_forcerange actuator_actlimited", "warned"),
+     "actuator_dyntype actuator_dynprm actuator_gear actuator_ctrlrange actuator_ctrlnum actuator_ctrllimited "
+     "actuator_forcelimited actuator_forcerange", "used"),
+    ("actuator_actlimited", "warned"),
     ("actuator_plugin actuator_delay actuator_armature actuator_damping actuator_dampingpoly "
      "actuator_history", "refused"),
     ("actuator_group actuator_user", "drawn"),
-    ("actuator_actadr actuator_actnum actuator_actearly actuator_actrange actuator_dynprm actuator_cranklength "
+    ("actuator_actadr actuator_actnum actuator_actearly actuator_actrange actuator_cranklength "
      "actuator_ctrlspec actuator_historyadr", "derived"),  # meaningful only for actuators that are refused
     ("actuator_acc0 actuator_length0 actuator_lengthrange actuator_ctrladr actuator_outadr actuator_outnum", "derived"),
-    ("key_qpos key_qvel key_ctrl key_mpos key_mquat", "used"), ("key_time key_act", "warned"),
-    ("tendon_stiffness tendon_damping tendon_frictionloss tendon_limited tendon_armature tendon_*", "warned"),
-    ("ten_J_* wrap_*", "derived"),
+    ("key_qpos key_qvel key_ctrl key_mpos key_mquat", "used"), ("key_time key_act key_plastic", "warned"),
+    ("tendon_adr tendon_num tendon_stiffness tendon_damping tendon_frictionloss tendon_limited tendon_range tendon_armature "
+     "tendon_lengthspring tendon_length0 wrap_type wrap_objid wrap_prm", "used"),
+    ("tendon_*", "warned"), ("ten_J_* wrap_*", "derived"),
     ("flex*", "refused"), ("plugin*", "refused"),
+    ("site_bodyid site_pos site_quat", "used"),
     ("skin_* cam_* light_* mat_emission mat_metallic mat_reflectance mat_roughness mat_shininess mat_specular mat_tex* "
      "tex_* site_* sensor_* numeric_* text_* tuple_* vis", "drawn"), ("mat_rgba", "used"),
     ("opt", "used"), ("stat", "derived"),
-    ("B_* D_* M_* mapD2M mapM2D mapM2M efm0_* bvh_* oct_* tree_* name_* names names_map paths signature", "derived"),
+    ("B_* D_* M_* mapD2M mapM2D mapM2M efm0_* efmC_* bvh_* oct_* tree_* name_* names names_map paths signature", "derived"),
     ("flg_* n[A-Z]* n[a-z]*", "derived"),  # sizes
 ]  # fmt: skip
+
+#: Texts of the compiler about bodies that repair_inertias and bound_masses mend.
+REPAIRABLE = ("inertia must", "mass and inertia of moving bodies")
+MASS_BOUND, INERTIA_BOUND = 1e-3, 1e-6  # [kg], [kg m^2]
+INERTIA_OF_A_POINT = 4e-5  # per kg, where none is given: that of a ball of 1 cm [m^2]
+LEAST_INERTIA = 1e-4  # of the largest
 
 EXPORTED = ("used", "warned", "refused")
 #: Kinds of named elements: the key in ``names``, MuJoCo's object type, the field that counts them.
@@ -104,8 +114,8 @@ def apply_edits(mujoco, spec, edits: dict) -> None:
             name=f"mimic_{tie['joint']}",
             type=mujoco.mjtEq.mjEQ_JOINT,
             name1=tie["joint"],
-            name2=tie["source"],
             data=[tie["offset"], tie["ratio"], *[0.0] * 9],
+            **({"name2": tie["source"]} if tie["source"] else {}),
         )
     for motor in edits.get("motors", []):
         actuator = spec.add_actuator(name=motor["joint"], target=motor["joint"], trntype=mujoco.mjtTrn.mjTRN_JOINT)
@@ -118,6 +128,66 @@ def apply_edits(mujoco, spec, edits: dict) -> None:
                 geom.mass = 0.0
     if edits.get("floating_base"):
         spec.worldbody.first_body().add_freejoint(name="base")
+
+
+def repair_inertias(spec) -> list[dict]:
+    """Inertias that no rigid body has: none positive is raised to the bound, and all three are made equal where A + B < C."""
+    import numpy as np
+
+    changes = []
+    for body in spec.bodies:
+        if not body.explicitinertial:
+            continue
+        full = np.array(body.fullinertia, dtype=float)
+        given = not np.isnan(full[0])
+        matrix = np.diag(np.array(body.inertia, dtype=float))
+        if given:
+            xx, yy, zz, xy, xz, yz = full
+            matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        before, axes = np.linalg.eigh(matrix)
+        after = before.copy()
+        if after.min() <= 0.0:
+            point = INERTIA_OF_A_POINT * max(float(body.mass), MASS_BOUND)
+            after = np.maximum(after, max(LEAST_INERTIA * after.max(), point if after.max() <= 0.0 else 0.0))
+        if after[0] + after[1] < after[2] * (1.0 - 1e-9):
+            after = np.full(3, after.mean())
+        if np.array_equal(before, after):
+            continue
+        matrix = axes @ np.diag(after) @ axes.T
+        if given:
+            body.fullinertia = [matrix[0, 0], matrix[1, 1], matrix[2, 2], matrix[0, 1], matrix[0, 2], matrix[1, 2]]
+        else:
+            body.inertia = np.diag(matrix)
+        shown = lambda p: "(" + ", ".join(f"{x:.4g}" for x in p) + ") kg m^2"  # noqa: E731
+        changes.append({"element": f"body '{body.name}': inertia", "before": shown(before), "after": shown(after)})
+    return changes
+
+
+def bound_masses(mujoco, spec, path: str, edits: dict) -> list[dict]:
+    """Moving bodies without mass get a small one."""
+    probe = mujoco.MjSpec.from_file(path)
+    apply_edits(mujoco, probe, edits)
+    repair_inertias(probe)
+    probe.compiler.boundmass = probe.compiler.boundinertia = 1e-13
+    try:
+        model = probe.compile()
+    except ValueError:
+        return []
+    carried = model.body_mass.copy()  # with what is welded to it
+    for body in range(model.nbody - 1, 0, -1):
+        if model.body_jntnum[body] == 0:
+            carried[model.body_parentid[body]] += carried[body]
+    changes = []
+    for body in range(1, model.nbody):
+        if model.body_jntnum[body] == 0 or carried[body] > 1e-12:
+            continue
+        name = name_of(mujoco, model, "mjOBJ_BODY", body)
+        target = next(entry for entry in spec.bodies if entry.name == name)
+        target.explicitinertial = True
+        target.mass, target.inertia, target.ipos = MASS_BOUND, [INERTIA_BOUND] * 3, [0.0, 0.0, 0.0]
+        after = f"{MASS_BOUND:g} kg, ({INERTIA_BOUND:g}, {INERTIA_BOUND:g}, {INERTIA_BOUND:g}) kg m^2"
+        changes.append({"element": f"body '{name}': mass and inertia", "before": "0", "after": after})
+    return changes
 
 
 def mesh_sources(spec) -> list[dict]:
@@ -179,7 +249,7 @@ def inferring_bodies(mujoco, spec) -> dict[str, set[str]]:
     return result
 
 
-def compile_exact(mujoco, spec, path: str, edits: dict, model, sources: list[dict]):
+def compile_exact(mujoco, spec, path: str, edits: dict, repair: bool, model, sources: list[dict]):
     """Bodies whose mass comes from meshes: the exact volume of closed meshes, not the default that over-counts."""
     import numpy as np
 
@@ -189,16 +259,15 @@ def compile_exact(mujoco, spec, path: str, edits: dict, model, sources: list[dic
         source["name"]: source["id"] for source in sources if source["legacy_inertia"] and source["name"] in counted
     }
     closed = {name for name, mesh in legacy.items() if is_closed(model, mesh)}
-    notes = [
-        f"body '{body}': mass and inertia inferred from meshes that are not closed "
-        f"({', '.join(sorted(used - closed))}); give it an <inertial>"
-        for body, used in bodies.items()
-        if used & set(legacy) - closed
-    ]
+    open_meshes = [body for body, used in bodies.items() if used & set(legacy) - closed]
+    notes = {"body": {"mass and inertia inferred from meshes that are not closed; give it an <inertial>": open_meshes}}
     if not closed:
         return model, notes
     again = mujoco.MjSpec.from_file(path)
     apply_edits(mujoco, again, edits)
+    if repair:
+        repair_inertias(again)
+        bound_masses(mujoco, again, path, edits)
     file_names = {source["file"]: source["name"] for source in sources}
     for mesh in again.meshes:
         if (mesh.name or file_names.get(mesh.file)) in closed:
@@ -209,10 +278,11 @@ def compile_exact(mujoco, spec, path: str, edits: dict, model, sources: list[dic
         return model, notes
     changed = np.flatnonzero(~np.isclose(exact.body_mass, model.body_mass, rtol=1e-5, atol=0.0))
     for body in changed:
-        notes.append(
-            f"body '{name_of(mujoco, model, 'mjOBJ_BODY', body)}': mass {exact.body_mass[body]:.6g} kg from the exact "
-            f"volume of its meshes; MuJoCo's default rule would give {model.body_mass[body]:.6g} kg"
+        text = (
+            f"mass {exact.body_mass[body]:.6g} kg from the exact volume of its meshes; "
+            f"MuJoCo's default rule would give {model.body_mass[body]:.6g} kg"
         )
+        notes["body"].setdefault(text, []).append(name_of(mujoco, model, "mjOBJ_BODY", body))
     return (exact if len(changed) else model), notes
 
 
@@ -234,8 +304,10 @@ def run(request: dict) -> dict:
     import mujoco
     import numpy as np
 
+    edits, repair = request.get("edits", {}), bool(request.get("repair"))
     spec = mujoco.MjSpec.from_file(request["path"])
-    apply_edits(mujoco, spec, request.get("edits", {}))
+    apply_edits(mujoco, spec, edits)
+    repairs = repair_inertias(spec) + bound_masses(mujoco, spec, request["path"], edits) if repair else []
     try:
         model = spec.compile()
     except ValueError as error:
@@ -243,7 +315,7 @@ def run(request: dict) -> dict:
     sources = mesh_sources(spec)
     for source in sources:
         source["name"] = name_of(mujoco, model, "mjOBJ_MESH", source["id"])
-    model, notes = compile_exact(mujoco, spec, request["path"], request.get("edits", {}), model, sources)
+    model, notes = compile_exact(mujoco, spec, request["path"], edits, repair, model, sources)
 
     fields = model_fields(model)
     arrays, unknown = {}, []
@@ -265,6 +337,7 @@ def run(request: dict) -> dict:
         "options": describe_options(mujoco, model),
         "meshes": sources,
         "notes": notes,
+        "repairs": repairs,
         "unknown_fields": unknown,
         "enums": {
             kind: {str(int(v)): k for k, v in getattr(mujoco, kind).__members__.items()}
@@ -275,6 +348,8 @@ def run(request: dict) -> dict:
                 "mjtTrn",
                 "mjtGain",
                 "mjtBias",
+                "mjtWrap",
+                "mjtObj",
                 "mjtDyn",
                 "mjtDisableBit",
                 "mjtEnableBit",
@@ -296,7 +371,9 @@ def main() -> int:
     try:
         result = run(request)
     except Exception as error:  # every failure of the compiler is an answer, not a traceback
-        result = {"error": f"{error}".strip() or type(error).__name__, "kind": type(error).__name__}
+        text = f"{error}".strip() or type(error).__name__
+        repairable = not request.get("repair") and any(word in text for word in REPAIRABLE)
+        result = {"error": text, "kind": type(error).__name__, "repairable": repairable}
     target = os.path.join(request["results"], "model.json")
     with open(target, "w", encoding="utf-8") as file:
         json.dump(result, file)

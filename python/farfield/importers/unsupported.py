@@ -12,13 +12,11 @@ SOLREF = (0.02, 1.0)
 SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 #: field, default, kind of its elements, what happens instead.
 WARNED = [
-    ("body_gravcomp", 0.0, "body", "gravity compensation is not applied"),
     ("jnt_solref", SOLREF, "joint", "solref is not used: limits are cubic springs of the stated stiffness"),
     ("jnt_solimp", SOLIMP, "joint", "solimp is not used: limits are cubic springs of the stated stiffness"),
     ("jnt_margin", 0.0, "joint", "the limit margin is not used"),
-    ("jnt_actfrclimited", 0, "joint", "the actuator force range is not applied"),
-    ("jnt_actgravcomp", 0, "joint", "actuator gravity compensation is not applied"),
     ("jnt_stiffnesspoly", 0.0, "joint", "the nonlinear part of the spring is not applied"),
+    ("jnt_springyield", 0.0, "joint", "the spring does not yield"),
     ("geom_solref", SOLREF, "geom", "solref is not used"),
     ("geom_solimp", SOLIMP, "geom", "solimp is not used"),
     ("geom_solmix", 1.0, "geom", "solmix is not used"),
@@ -27,12 +25,24 @@ WARNED = [
     ("geom_priority", 0, "geom", "priority is not used: a pair takes the larger friction"),
     ("geom_adhesion", 0.0, "geom", "adhesion is not applied"),
     ("geom_surfacevel", 0.0, "geom", "the surface velocity is not applied"),
-    ("eq_solref", SOLREF, "equality", "solref is not used: ties are exact"),
-    ("eq_solimp", SOLIMP, "equality", "solimp is not used: ties are exact"),
+    ("eq_solref", SOLREF, "equality", "solref is not used: constraints are exact"),
+    ("eq_solimp", SOLIMP, "equality", "solimp is not used: constraints are exact"),
+    (
+        "tendon_solref_lim",
+        SOLREF,
+        "tendon",
+        "solreflimit is not used: limits are cubic springs of the stated stiffness",
+    ),
+    (
+        "tendon_solimp_lim",
+        SOLIMP,
+        "tendon",
+        "solimplimit is not used: limits are cubic springs of the stated stiffness",
+    ),
+    ("tendon_margin", 0.0, "tendon", "the limit margin is not used"),
 ]
 #: dof fields are reported by the joint that owns the degree of freedom.
 WARNED_DOFS = [
-    ("dof_frictionloss", 0.0, "dry friction of the joint is not applied"),
     ("dof_solref", SOLREF, "solreffriction is not used"),
     ("dof_solimp", SOLIMP, "solimpfriction is not used"),
     ("dof_dampingpoly", 0.0, "the nonlinear part of the damping is not applied"),
@@ -56,8 +66,9 @@ def flags(model: Compiled, kind: str, bits: int) -> set[str]:
 def check(model: Compiled, names: dict[str, list[str]], report: Report) -> None:
     """Everything but actuators, equalities and geom types, which are judged where they are converted."""
     _refused(model, names, report)
-    for note in model.notes:
-        report.warn(note, kind="approximated")
+    for element, group in model.notes.items():
+        for text, found in group.items():
+            report.warn_elements(element, found, text, kind="approximated")
     for field, default, kind, text in WARNED:
         if field in model.arrays:
             relevant = _relevant(model, field)
@@ -68,7 +79,7 @@ def check(model: Compiled, names: dict[str, list[str]], report: Report) -> None:
             joints = dict.fromkeys(names["joint"][owner[k]] for k in _rows(model[field], default))
             report.warn_elements("joint", joints, text)
     _geoms(model, names, report)
-    _tendons(model, names, report)
+    _ball_friction(model, names, report)
     _keyframes(model, names, report)
     _options(model, report)
     counts = [f"{len(names[kind])} {kind}{'s' if len(names[kind]) > 1 else ''}" for kind in NOT_IMPORTED if names[kind]]
@@ -82,6 +93,8 @@ def _relevant(model: Compiled, field: str) -> np.ndarray:
     """Elements for which a field can matter: limit parameters need a limit, contact parameters need contact."""
     if field in ("jnt_solref", "jnt_solimp", "jnt_margin"):
         return model["jnt_limited"] != 0
+    if field.startswith("tendon_"):
+        return model["tendon_limited"] != 0
     if field.startswith("geom_"):
         return (model["geom_contype"] != 0) | (model["geom_conaffinity"] != 0)
     return np.ones(len(model[field]), dtype=bool)
@@ -133,15 +146,14 @@ def _geoms(model: Compiled, names: dict[str, list[str]], report: Report) -> None
     )
 
 
-def _tendons(model: Compiled, names: dict[str, list[str]], report: Report) -> None:
-    for k, name in enumerate(names["tendon"]):
-        effects = [
-            field
-            for field in ("stiffness", "damping", "frictionloss", "limited", "armature", "stiffnesspoly", "dampingpoly")
-            if np.any(model.arrays.get(f"tendon_{field}", np.zeros(k + 1))[k] != 0)
-        ]
-        with_effects = f", with its {', '.join(effects)}" if effects else ""
-        report.warn(f"tendon '{name}': passive tendon is not imported{with_effects}")
+def _ball_friction(model: Compiled, names: dict[str, list[str]], report: Report) -> None:
+    rubbing = [
+        names["joint"][joint]
+        for joint, dof in enumerate(model["jnt_dofadr"])
+        if model.enum("mjtJoint", model["jnt_type"][joint]) in ("ball", "free")
+        and model["dof_frictionloss"][dof] != 0.0
+    ]
+    report.warn_elements("joint", rubbing, "dry friction of a ball or free joint is not applied")
 
 
 def _keyframes(model: Compiled, names: dict[str, list[str]], report: Report) -> None:

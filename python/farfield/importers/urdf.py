@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 import shutil
 import tempfile
 import xml.etree.ElementTree as ElementTree
@@ -29,6 +30,9 @@ from farfield.importers.report import Report, listed
 
 READABLE = {".stl", ".obj", ".msh"}
 MOTORIZED = {"revolute", "continuous", "prismatic"}
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+#: Folders above a URDF that may be its package under another name.
+PACKAGE_DEPTH = 3
 #: Children that are understood, by parent.
 KNOWN = {
     "robot": {"link", "joint", "material", "mujoco"},
@@ -64,8 +68,11 @@ def prepared(
     tree = _parse(source)
     robot = tree.getroot()
     _check_tree(source, robot)
+    if report.repair:
+        _repair_numbers(robot, report)
+    _drop_unknown_geometry(robot, report)
     edits = {
-        "ties": _ties(source, robot),
+        "ties": _ties(source, robot, report),
         "motors": _motors(source, robot),
         "massless_visuals": True,
         "floating_base": floating_base,
@@ -74,7 +81,7 @@ def prepared(
     _warn_without_mass(robot, report)
     with tempfile.TemporaryDirectory(prefix="farfield-urdf-") as name:
         folder = Path(name)
-        _localize_meshes(source, robot, folder, [Path(entry).expanduser() for entry in package_dirs])
+        _localize_meshes(source, robot, folder, [Path(entry).expanduser() for entry in package_dirs], report)
         _set_compiler(robot)
         file = folder / "model.urdf"
         tree.write(file, encoding="utf-8", xml_declaration=True)
@@ -123,9 +130,60 @@ def _number(source: Path, element: ElementTree.Element, attribute: str, default:
     return value
 
 
-def _ties(source: Path, robot: ElementTree.Element) -> list[dict[str, Any]]:
-    """q(joint) = offset + multiplier * q(source)."""
-    names = {joint.get("name") for joint in robot.iter("joint")}
+def _repair_numbers(robot: ElementTree.Element, report: Report) -> None:
+    """Vectors of three numbers with too many, too few or strange ones: what can be read of them."""
+    for parent in robot.iter():
+        for index, child in reversed(list(enumerate(parent))):
+            if child.tag == "axis" and any(other.tag == "axis" for other in list(parent)[:index]):
+                report.repaired(f"joint '{parent.get('name')}'", "a second <axis>", "the first alone")
+                parent.remove(child)
+    for element in robot.iter():
+        for attribute, count, fill in (("xyz", 3, 0.0), ("rpy", 3, 0.0), ("scale", 3, 1.0), ("size", 3, 0.0)):
+            text = element.get(attribute)
+            if text is not None and element.tag in ("origin", "axis", "mesh", "box"):
+                _set_numbers(element, attribute, _readable_numbers(text), count, fill, report)
+        if element.tag in ("limit", "dynamics"):
+            for attribute in ("lower", "upper", "effort", "velocity", "damping", "friction"):
+                if element.get(attribute) is not None:
+                    _set_numbers(element, attribute, _readable_numbers(element.get(attribute, "")), 1, 0.0, report)
+
+
+def _readable_numbers(text: str) -> list[float]:
+    return [float(number) for number in NUMBER.findall(text)]
+
+
+def _set_numbers(element, attribute: str, numbers: list[float], count: int, fill: float, report: Report) -> None:
+    before = element.get(attribute)
+    try:
+        fine = len([float(word) for word in before.split()]) == count and len(numbers) == count
+    except ValueError:
+        fine = False
+    if fine:
+        return
+    after = " ".join(f"{number!r}" for number in (numbers + [fill] * count)[:count])
+    report.repaired(f"<{element.tag}>: {attribute}", f"'{before}'", f"'{after}'")
+    element.set(attribute, after)
+
+
+def _drop_unknown_geometry(robot: ElementTree.Element, report: Report) -> None:
+    """Geometry that no reader knows (for instance an infinite plane) cannot be carried over."""
+    for link in robot.iterfind("link"):
+        for shape in [*link.iterfind("visual"), *link.iterfind("collision")]:
+            geometry = shape.find("geometry")
+            kinds = [child.tag for child in geometry] if geometry is not None else []
+            if any(kind in KNOWN["geometry"] for kind in kinds):
+                continue
+            what = f"<{shape.tag}> with {' '.join(f'<{kind}>' for kind in kinds) or 'no geometry'}"
+            if shape.tag == "visual":
+                report.warn(f"link '{link.get('name')}': {what} is not drawn")
+            else:
+                report.refuse(f"link '{link.get('name')}'", f"{what}; expected {', '.join(sorted(KNOWN['geometry']))}")
+            link.remove(shape)
+
+
+def _ties(source: Path, robot: ElementTree.Element, report: Report) -> list[dict[str, Any]]:
+    """q(joint) = offset + multiplier * q(source); a leader that is fixed stands at 0."""
+    names = {joint.get("name"): joint.get("type") for joint in robot.iter("joint")}
     ties = []
     for joint in robot.iterfind("joint"):
         mimic = joint.find("mimic")
@@ -134,7 +192,15 @@ def _ties(source: Path, robot: ElementTree.Element) -> list[dict[str, Any]]:
         place = f"joint '{joint.get('name')}': mimic"
         leader = mimic.get("joint")
         if leader not in names:
-            raise SceneFileError(f"{source}: {place}: unknown joint '{leader}'")
+            if not report.repair and not report.drop:
+                raise SceneFileError(
+                    f"{source}: {place}: unknown joint '{leader}'; repair=True lets the joint move freely"
+                )
+            report.repaired(place, f"of the unknown joint '{leader}'", "a joint that moves by itself")
+            continue
+        if names[leader] == "fixed":
+            leader = None
+            report.applied(f"{place}: joint '{mimic.get('joint')}' is fixed, so this one is held")
         ties.append(
             {
                 "joint": joint.get("name"),
@@ -194,29 +260,51 @@ def _set_compiler(robot: ElementTree.Element) -> None:
     compiler.attrib.update({"fusestatic": "false", "discardvisual": "false", "strippath": "false"})
 
 
-def _localize_meshes(source: Path, robot: ElementTree.Element, folder: Path, package_dirs: list[Path]) -> None:
-    """Copies or converts every mesh into `folder`, one file name per original."""
+def _localize_meshes(
+    source: Path, robot: ElementTree.Element, folder: Path, package_dirs: list[Path], report: Report
+) -> None:
+    """Copies or converts every mesh into `folder`, one file name per original. What is only drawn may be missing."""
     local: dict[Path, str] = {}
-    stems: set[str] = set()
+    undrawn: dict[str, list[str]] = {}
     for link in robot.iterfind("link"):
-        for mesh in link.iter("mesh"):
-            uri = mesh.get("filename", "")
-            original = resolve(uri, source, package_dirs)
-            if original is None:
-                searched = listed([str(entry) for entry in (*package_dirs, source.resolve().parent)])
-                raise SceneFileError(
-                    f"{source}: link '{link.get('name')}': mesh file '{uri}' not found (searched {searched} and above)"
+        for shape in [*link.iterfind("visual"), *link.iterfind("collision")]:
+            mesh = shape.find("geometry/mesh")
+            if mesh is None:
+                continue
+            try:
+                mesh.set("filename", _local_name(mesh.get("filename", ""), source, folder, package_dirs, local))
+            except MissingMesh as error:
+                if shape.tag != "visual" or not (report.repair or report.drop or error.empty):
+                    advice = "" if shape.tag != "visual" else "; it is only drawn: repair=True leaves it out"
+                    raise SceneFileError(f"{source}: link '{link.get('name')}': {error}{advice}") from error
+                undrawn.setdefault("no triangles in it" if error.empty else "not found or not readable", []).append(
+                    link.get("name", "")
                 )
-            if original not in local:
-                stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in original.stem)
-                while stem in stems:
-                    stem += f"_{len(local)}"
-                stems.add(stem)
-                try:
-                    local[original] = _localize(original, folder, stem)
-                except SceneFileError as error:
-                    raise SceneFileError(f"{source}: link '{link.get('name')}': {error}") from error
-            mesh.set("filename", local[original])
+                link.remove(shape)
+    for reason, links in undrawn.items():
+        report.warn_elements("link", links, f"a mesh that is only drawn is left out: {reason}")
+
+
+class MissingMesh(SceneFileError):
+    """A mesh file that cannot be had; `empty`: it is there, without triangles."""
+
+    def __init__(self, text: str, *, empty: bool = False) -> None:
+        super().__init__(text)
+        self.empty = empty
+
+
+def _local_name(uri: str, source: Path, folder: Path, package_dirs: list[Path], local: dict[Path, str]) -> str:
+    original = resolve(uri, source, package_dirs)
+    if original is None:
+        searched = listed([str(entry) for entry in (*package_dirs, source.resolve().parent)])
+        raise MissingMesh(f"mesh file '{uri}' not found (searched {searched} and above)")
+    if original not in local:
+        stems = {Path(name).stem for name in local.values()}
+        stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in original.stem)
+        while stem in stems:
+            stem += f"_{len(local)}"
+        local[original] = _localize(original, folder, stem)
+    return local[original]
 
 
 def resolve(uri: str, source: Path, package_dirs: Sequence[Path]) -> Path | None:
@@ -227,6 +315,8 @@ def resolve(uri: str, source: Path, package_dirs: Sequence[Path]) -> Path | None
         package, rest = unquote(parts.netloc), unquote(parts.path).lstrip("/")
         tries = [folder / package / rest for folder in (*package_dirs, *above)]
         tries += [folder / rest for folder in (*package_dirs, *above) if folder.name == package]
+        # a package that was renamed or unpacked without its folder: its own files below the folders next to the URDF
+        tries += [folder / rest for folder in (*package_dirs, *above[:PACKAGE_DEPTH])]
     elif parts.scheme == "file":
         tries = [Path(unquote(parts.path))]
     else:
@@ -268,7 +358,7 @@ def _load_foreign(path: Path) -> tuple[np.ndarray, np.ndarray]:
         mesh = trimesh.load(path, process=False, force="mesh")
         vertices, triangles = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, dtype=np.int64)
     except Exception as error:  # readers of many formats raise anything
-        raise SceneFileError(f"{path}: not a readable mesh: {error}") from error
+        raise MissingMesh(f"{path}: not a readable mesh: {error}") from error
     if len(triangles) == 0:
-        raise SceneFileError(f"{path}: the mesh has no triangles")
+        raise MissingMesh(f"{path}: the mesh has no triangles", empty=True)
     return vertices, triangles

@@ -11,6 +11,7 @@
 #include "farfield/model/drive_force.hpp"
 #include "farfield/model/mass_matrix.hpp"
 #include "farfield/model/passive_force.hpp"
+#include "farfield/model/saturation.hpp"
 
 namespace farfield {
 namespace {
@@ -24,6 +25,11 @@ constexpr double kShare[4] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};  // o
 
 bool scripted(const Model& model, int dof) { return model.dofs()[static_cast<std::size_t>(dof)].prescribed; }
 
+const VectorXd& saturated(const Model& model, const VectorXd& control, VectorXd& scratch) {
+    saturate_controls(model, control, scratch);
+    return scratch;
+}
+
 /// One step, forward: all stages, and where they lead.
 class ExplicitProblem {
  public:
@@ -34,6 +40,7 @@ class ExplicitProblem {
           factors_(gain_factors(context.options)),
           dt_(context.options.dt),
           now_(now),
+          control_(saturated(context.model, input.control, scratch.control)),
           input_(input),
           s_(scratch),
           rk4_(context.options.integrator == Integrator::Rk4) {
@@ -142,7 +149,7 @@ class ExplicitProblem {
             law_->wrench(stage.kinematics.poses, stage.twists, stage.wrenches, kept);
         }
         passive_force(model_, parameters_, stage.q, stage.v, stage.tau);
-        add_drive_force(model_, parameters_, factors_, stage.q, stage.v, input_.control, stage.tau);
+        add_drive_force(model_, parameters_, factors_, stage.q, stage.v, control_, stage.tau);
         forward_dynamics(model_, parameters_, stage.kinematics, dynamics_input(stage), s_.dynamics, stage.a);
     }
 
@@ -177,6 +184,7 @@ class ExplicitProblem {
     GainFactors factors_;
     double dt_;
     const State& now_;
+    const Eigen::VectorXd& control_;  ///< inside the ranges
     const StepInput& input_;
     ExplicitScratch& s_;
     bool rk4_;
@@ -193,8 +201,8 @@ void ExplicitProblem::acceleration_vjp(int kept, const VectorXd& a_bar, StepGrad
     s_.v_bar = s_.bars.v;
     s_.scripted_bar += s_.bars.scripted;
     add_passive_force_vjp(model_, parameters_, stage.q, stage.v, s_.bars.tau, s_.q_bar, s_.v_bar, gradient);
-    add_drive_force_vjp(model_, parameters_, factors_, stage.q, stage.v, input_.control, s_.bars.tau, s_.q_bar,
-                        s_.v_bar, out.control, gradient);
+    add_drive_force_vjp(model_, parameters_, factors_, stage.q, stage.v, control_, s_.bars.tau, s_.q_bar, s_.v_bar,
+                        out.control, gradient);
     if (!law_) return;
     contact::ForceBars& bars = s_.contact_bars;
     law_->vjp(kept, stage.kinematics.poses, stage.twists, s_.bars.wrenches, bars);
@@ -271,6 +279,7 @@ void ExplicitProblem::pull_back(const StateGradient& bar, StepGradient& out, Par
             }
         }
     }
+    saturate_controls_vjp(model_, input_.control, out.control);
     if (model_.num_kinematic() == 0) return;
     for (int k = 0; k < n; ++k) {
         if (!scripted(model_, k)) continue;
@@ -361,8 +370,30 @@ double stable_step(const Model& model, const Parameters& parameters, const conta
     return limit;
 }
 
+namespace {
+
+/// Explicit steps know forces of joints and contact alone.
+void require_known_forces(const Model& model, const Parameters& parameters) {
+    const auto refuse = [](const std::string& what) {
+        fail("step options: ", what, " in an explicit step, expected the integrator 'implicit' for this model");
+    };
+    if (!model.constraints().empty()) refuse("constraint '" + model.constraints()[0].name + "'");
+    if (!model.tendons().empty()) refuse("tendon '" + model.tendons()[0].name + "'");
+    for (const ModelActuator& actuator : model.actuators()) {
+        if (actuator.joint < 0 || !actuator.length.empty()) refuse("actuator '" + actuator.name + "'");
+    }
+    for (const ModelBody& body : model.bodies()) {
+        if (body.weight_share != 1.0) refuse("gravity compensation of body '" + body.name + "'");
+    }
+    if (!parameters.joint_friction.isZero(0.0)) refuse("dry friction of joints");
+}
+
+}  // namespace
+
 void require_stable_step(const StepContext& context) {
-    if (!context.explicit_steps() || !context.law) return;
+    if (!context.explicit_steps()) return;
+    require_known_forces(context.model, context.parameters);
+    if (!context.law) return;
     const double limit = stable_step(context.model, context.parameters, *context.law, context.options.integrator);
     if (context.options.dt > limit) {
         fail("step options: dt ", context.options.dt, " s is unstable under this contact law, expected at most ", limit,

@@ -41,6 +41,7 @@ struct ExplicitScratch {
     std::vector<Vector6d> subtree;
     std::array<Eigen::VectorXd, 4> rate_bar, a_bar;
     Eigen::VectorXd q_bar, v_bar, theta, theta_bar, start_bar;
+    Eigen::VectorXd control;  ///< inside the ranges
     Eigen::VectorXd speed_bar, scripted_bar, end_bar, end_v_bar, end_theta_bar, acceleration_bar;
     State end_state;
 };

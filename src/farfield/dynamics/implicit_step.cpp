@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "farfield/dynamics/length_terms.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield {
@@ -16,6 +17,7 @@ using Eigen::VectorXd;
 
 constexpr int kEvaluations = 2;                 // per iteration, on average, before a step is given up
 constexpr int kPatience = 20;                   // iterations that do not bring it closer, before it is
+constexpr int kRounds = 8;                      // of better constraint forces
 constexpr double kStiffer[] = {1e3, 1e2, 1e1};  // times the weight of contact, one after the other
 constexpr int kStage = 10;                      // iterations with each of them
 constexpr double kRough = 1e-3;                 // the tolerance there
@@ -144,6 +146,22 @@ void name_squeezed(StepSolve& solve) {
     solve.report.between_b = std::max(held->a, held->b);
 }
 
+/// The minimum again with better constraint forces until constraints hold.
+void hold_constraints(StepSolve& solve) {
+    for (int round = 0; solve.problem.constrained(); ++round) {
+        solve.report.constraint_residual = solve.problem.violation(solve.x.q);
+        if (solve.report.status != StepStatus::Converged) return;
+        if (solve.report.constraint_residual <= solve.problem.allowed_violation()) return;
+        if (round == kRounds) {
+            solve.report.status = StepStatus::MaxIterations;
+            return;
+        }
+        solve.problem.update_multipliers();
+        solve.x.evaluated = false;
+        minimise(solve, solve.context.options.max_iterations);
+    }
+}
+
 /// Adds the pull-back of v_next = difference(q, q_next)/dt to both ends of every direction. `delta` = difference(q, q_next).
 void add_velocity_vjp(const Model& model, double dt, const VectorXd& delta, std::span<const StateGradient> next_bars,
                       StepScratch& s) {
@@ -187,11 +205,12 @@ void add_previous_vjp(const Model& model, double dt, const VectorXd& v, std::spa
 }
 
 /// A scripted coordinate moves q_next directly and through the solved ones: its rows of bar - H lambda.
-void set_script_gradient(const Model& model, StepLinearization& at, const VectorXd& q_next_bar, const VectorXd& lambda,
-                         VectorXd& applied, VectorXd& script) {
+void set_script_gradient(const Model& model, StepProblem& problem, std::size_t direction, const VectorXd& q_next_bar,
+                         const VectorXd& lambda, VectorXd& applied, VectorXd& script) {
     script.setZero(6 * model.num_kinematic());
     if (model.num_kinematic() == 0) return;
-    at.apply(lambda, applied);
+    problem.linearization().apply(lambda, applied);
+    problem.add_constraint_forces(direction, applied);
     for (int k = 0; k < model.num_kinematic(); ++k) {
         const ModelBody& body =
             model.bodies()[static_cast<std::size_t>(model.kinematic_bodies()[static_cast<std::size_t>(k)])];
@@ -226,7 +245,8 @@ StepReport finish(StepSolve& solve, State& next) {
     report.kinetic = kinetic_energy(context.model, context.parameters, context.options.dt,
                                     solve.problem.kinematics_now().poses, poses);
     report.potential = gravity_energy(context.model, context.parameters, poses) +
-                       stored_joint_energy(context.model, context.parameters, next.q);
+                       stored_joint_energy(context.model, context.parameters, next.q) +
+                       stored_length_energy(context.model, next.q);
     if (context.contact) report.contact = solve.problem.linearization().contact.energy;
     report.contact_counts = solve.problem.contact_counts();
     return report;
@@ -244,6 +264,7 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
     const bool stuck =
         solve.report.status == StepStatus::MaxIterations || solve.report.status == StepStatus::LineSearchFailed;
     if (context.contact && stuck && solve.report.iterations < context.options.max_iterations) press_gradually(solve);
+    hold_constraints(solve);
     solve.report.detour = went_around(solve);
     name_squeezed(solve);
     return finish(solve, next);
@@ -266,9 +287,10 @@ void implicit_step_vjp(const StepContext& context, const State& now, const StepI
     add_velocity_vjp(model, dt, s.difference, next_bars, s);
     for (std::size_t d = 0; d < count; ++d) s.sides.col(static_cast<Eigen::Index>(d)) = s.next_bars[d].q;
     at.solve(s.sides);
+    s.problem.project(s.sides);
     for (std::size_t d = 0; d < count; ++d) {
         s.lambdas[d] = s.sides.col(static_cast<Eigen::Index>(d));
-        set_script_gradient(model, at, s.next_bars[d].q, s.lambdas[d], s.applied, gradients[d].script);
+        set_script_gradient(model, s.problem, d, s.next_bars[d].q, s.lambdas[d], s.applied, gradients[d].script);
     }
     const std::span<StepProducts> products = std::span(s.products).first(count);
     s.problem.vjp(std::span(s.lambdas).first(count), products, parameters);

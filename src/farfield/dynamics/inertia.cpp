@@ -40,6 +40,11 @@ Vector3d first_moment(const Matrix34d& T, const MomentVector& m) {
     return T.leftCols<3>() * m.segment<3>(1) + T.col(3) * m[0];
 }
 
+/// What pulls on a body: gravity, less what is compensated.
+Vector3d gravity_on(const Model& model, const Parameters& parameters, std::size_t body) {
+    return model.bodies()[body].weight_share * parameters.gravity;
+}
+
 /// (T - Y)/dt^2 - g e4^T
 Matrix34d acceleration(const Matrix34d& T, const Matrix34d& Y, double dt, const Vector3d& gravity) {
     Matrix34d K = (T - Y) / (dt * dt);
@@ -78,8 +83,8 @@ double inertia_energy(const Model& model, const Parameters& parameters, double d
         const MomentVector m = moments_of(parameters, i);
         const Matrix34d T = placement(poses[i], target.origin[i]);
         const Matrix34d D = T - target.Y[i];
-        energy +=
-            0.5 / (dt * dt) * times_moments(D, m).cwiseProduct(D).sum() - parameters.gravity.dot(first_moment(T, m));
+        energy += 0.5 / (dt * dt) * times_moments(D, m).cwiseProduct(D).sum() -
+                  gravity_on(model, parameters, i).dot(first_moment(T, m));
     }
     return energy;
 }
@@ -155,12 +160,12 @@ double add_inertia_derivatives(const Model& model, const Parameters& parameters,
     }
     set_twists(model, target, kinematics, s);
     const double scale = 1.0 / (dt * dt);
-    const Vector3d& gravity = parameters.gravity;
     double energy = 0.0;
     for (std::size_t i = n - 1; i > 0; --i) {
         const ModelBody& body = model.bodies()[i];
         if (body.last_dof < 0) continue;
         const MomentVector m = moments_of(parameters, i);
+        const Vector3d gravity = gravity_on(model, parameters, i);
         const Matrix34d T = placement(kinematics.poses[i], target.origin[i]);
         const Matrix3d R = T.leftCols<3>();
         const Vector3d p = T.col(3);
@@ -204,7 +209,7 @@ void inertia_vjp(const Model& model, const Parameters& parameters, double dt, co
         if (model.bodies()[i].last_dof < 0) continue;
         const MomentVector m = moments_of(parameters, i);
         const Matrix34d T = placement(poses[i], target.origin[i]);
-        const Matrix34d K = acceleration(T, target.Y[i], dt, parameters.gravity);
+        const Matrix34d K = acceleration(T, target.Y[i], dt, gravity_on(model, parameters, i));
         const Vector3d force = first_moment(K, m);
         for (std::size_t d = 0; d < twists.size(); ++d) {
             const Vector3d v = twists[d][i].head<3>(), w = twists[d][i].tail<3>();
@@ -226,7 +231,7 @@ void inertia_vjp(const Model& model, const Parameters& parameters, double dt, co
             row[7] -= S_bar(0, 1) + S_bar(1, 0);
             row[8] -= S_bar(0, 2) + S_bar(2, 0);
             row[9] -= S_bar(1, 2) + S_bar(2, 1);
-            gradients[d].gravity += dt * dt * pulled.col(3);
+            gradients[d].gravity += model.bodies()[i].weight_share * dt * dt * pulled.col(3);
         }
     }
 }
@@ -246,7 +251,7 @@ double gravity_energy(const Model& model, const Parameters& parameters, const Po
     for (std::size_t i = 1; i < poses.size(); ++i) {
         if (model.bodies()[i].last_dof < 0) continue;
         const Matrix34d T = placement(poses[i], Vector3d::Zero());
-        energy -= parameters.gravity.dot(first_moment(T, moments_of(parameters, i)));
+        energy -= gravity_on(model, parameters, i).dot(first_moment(T, moments_of(parameters, i)));
     }
     return energy;
 }

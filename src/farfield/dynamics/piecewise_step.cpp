@@ -158,6 +158,7 @@ class Attempts {
         second.min_gap = std::min(first.min_gap, second.min_gap);
         second.shortest_step = std::min(first.shortest_step, second.shortest_step);
         second.detour = second.detour || first.detour;
+        second.constraint_residual = std::max(first.constraint_residual, second.constraint_residual);
         return second;
     }
 

@@ -5,6 +5,7 @@
 
 #include "farfield/base/error.hpp"
 #include "farfield/dynamics/step.hpp"
+#include "farfield/model/constraint_projection.hpp"
 
 namespace farfield {
 namespace {
@@ -135,6 +136,7 @@ void Simulation::reset(const State& state, const char* place) {
     validate(*s.model, state, place);
     State start = state;
     for (const BallCoordinate& c : s.model->balls()) start.q.segment<4>(c.q).normalize();
+    require_constraints(*s.model, s.parameters, start, place);
     s.refuse_intersection(start, place);
     s.now = std::move(start);
     set_resting_script(*s.model, s.now.q, s.input.script);

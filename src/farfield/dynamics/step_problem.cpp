@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "farfield/base/error.hpp"
+#include "farfield/dynamics/length_terms.hpp"
+#include "farfield/model/saturation.hpp"
 
 namespace farfield {
 
@@ -46,8 +48,14 @@ void StepProblem::begin(const StepContext& context, const State& now, const Step
     memory_ = &memory;
     now_ = now;
     input_ = input;
+    control_ = input.control;
+    backward_ = mode != contact::StepMode::Forward;
     placed_ = false;
     const Model& model = context.model;
+    saturate_controls(model, control_, input_.control);
+    drives_bodies_ = std::any_of(model.actuators().begin(), model.actuators().end(),
+                                 [](const ModelActuator& actuator) { return actuator.body >= 0; });
+    constraints_.begin(model);
     trees_.resize(static_cast<std::size_t>(model.num_dofs()));
     for (std::size_t k = 0; k < trees_.size(); ++k) trees_[k] = tree_of(model, static_cast<int>(k));
     step_ = -context.options.dt * now.v;
@@ -85,7 +93,9 @@ double StepProblem::energy(const VectorXd& q) {
     place(q);
     double value =
         inertia_energy(context_->model, context_->parameters, context_->options.dt, target_, kinematics_.poses) +
-        joint_energy(joint_step(), q);
+        joint_energy(joint_step(), q) + length_energy(joint_step(), q);
+    if (drives_bodies_) value += body_drive_energy(drive_step(), kinematics_.poses);
+    if (constrained()) value += constraints_.energy(kinematics_, q);
     if (!contact_) return value;
     ++counts_.energies;
     return value + contact_->energy(kinematics_.poses);
@@ -98,16 +108,60 @@ void StepProblem::add_smooth_terms(const VectorXd& q, BlockMatrix* hessian) {
     at_.gradient.setZero(model.num_dofs());
     at_.value = add_inertia_derivatives(model, context_->parameters, context_->options.dt, target_, kinematics_,
                                         inertia_, at_.gradient, hessian);
-    const double joints = add_joint_derivatives(joint_step(), q, at_.gradient, hessian);
+    const double joints = add_joint_derivatives(joint_step(), q, at_.gradient, hessian) +
+                          add_length_derivatives(joint_step(), q, at_.gradient, hessian);
     const double scale = std::abs(at_.value) + std::abs(joints) + gravity_scale_;
     at_.noise =
         1e-13 * scale + placement_noise(model, context_->parameters, kinematics_.poses, scale) / context_->options.dt;
     at_.value += joints;
 }
 
+/// Bodies that push each other or are pushed, by something else than contact.
+void StepProblem::add_links(const contact::ContactLinearization& links, BlockMatrix* hessian) {
+    at_.value += links.energy;
+    at_.noise += 1e-13 * std::abs(links.energy);
+    if (hessian) {
+        add_contact_derivatives(context_->model, kinematics_, links, link_scratch_, at_.gradient, *hessian);
+    } else {
+        add_pull_back(context_->model, kinematics_, links.wrench, link_scratch_.subtree, at_.gradient);
+    }
+}
+
+void StepProblem::add_body_drives(BlockMatrix* hessian) {
+    if (!drives_bodies_) return;
+    drive_links_.wrench.assign(kinematics_.poses.size(), Vector6d::Zero());
+    drive_links_.blocks.clear();
+    drive_links_.energy = farfield::add_body_drives(drive_step(), kinematics_.poses, drive_links_);
+    add_links(drive_links_, hessian);
+}
+
+void StepProblem::add_constraints(const VectorXd& q, BlockMatrix* hessian) {
+    if (!constrained()) return;
+    constraints_.place(kinematics_, q, smooth_diagonal_);
+    if (backward_) constraints_.balance(at_.gradient, smooth_diagonal_);
+    constraint_links_.wrench.assign(kinematics_.poses.size(), Vector6d::Zero());
+    constraint_links_.blocks.clear();
+    constraint_links_.energy =
+        constraints_.add_derivatives(kinematics_.poses, q, at_.gradient, hessian, constraint_links_);
+    add_links(constraint_links_, hessian);
+}
+
+double StepProblem::violation(const VectorXd& q) { return constrained() ? constraints_.violation(place(q), q) : 0.0; }
+
+void StepProblem::project(RightHandSides& x) {
+    if (constrained()) constraints_.project(at_, x, multipliers_);
+}
+
+void StepProblem::add_constraint_forces(std::size_t direction, VectorXd& applied) const {
+    if (constrained())
+        applied += constraints_.jacobian().transpose() * multipliers_.col(static_cast<Eigen::Index>(direction));
+}
+
 double StepProblem::differentiate(const VectorXd& q) {
     kept_ = true;
     add_smooth_terms(q, nullptr);
+    add_body_drives(nullptr);
+    add_constraints(q, nullptr);
     return at_.value;
 }
 
@@ -116,15 +170,21 @@ double StepProblem::linearize(const VectorXd& q) {
     at_.hessian.set_zero(trees_);
     add_smooth_terms(q, &at_.hessian);
     smooth_diagonal_ = at_.hessian.diagonal().cwiseAbs();
-    if (!contact_) return at_.value;
+    add_body_drives(&at_.hessian);
+    if (!backward_) add_constraints(q, &at_.hessian);
+    if (contact_) add_contact();
+    if (backward_) add_constraints(q, &at_.hessian);
+    return at_.value;
+}
+
+void StepProblem::add_contact() {
     ++counts_.linearizations;
     hessian_without_contact_.copy_entries(at_.hessian);
     contact_->linearize(kinematics_.poses, at_.contact);
     at_.value += at_.contact.energy;
-    if (!std::isfinite(at_.contact.energy)) return at_.value;
+    if (!std::isfinite(at_.contact.energy)) return;
     at_.noise += 1e-13 * std::abs(at_.contact.energy);
     add_contact_derivatives(context_->model, kinematics_, at_.contact, contact_scratch_, at_.gradient, at_.hessian);
-    return at_.value;
 }
 
 void StepProblem::accept() {
@@ -197,6 +257,10 @@ void StepProblem::set_held_groups() {
     const Model& model = context_->model;
     held_groups_.resize(model.bodies().size());
     for (std::size_t i = 0; i < held_groups_.size(); ++i) held_groups_[i] = model.bodies()[i].root;
+    for (const ModelConstraint& c : model.constraints()) {
+        const int a = held_groups_[static_cast<std::size_t>(c.a)], b = held_groups_[static_cast<std::size_t>(c.b)];
+        if (a != 0 && b != 0 && a != b) std::replace(held_groups_.begin(), held_groups_.end(), b, a);
+    }
     if (model.reduction().identity) return;
     const Eigen::MatrixXd& E = model.reduction().E;
     for (Eigen::Index c = 0; c < E.cols(); ++c) {
@@ -287,10 +351,35 @@ void StepProblem::vjp(std::span<const VectorXd> lambdas, std::span<StepProducts>
     if (contact_gradients_.size() < count) contact_gradients_.resize(count);
     for (std::size_t d = 0; d < count; ++d) body_twists(model, kinematics_, lambdas[d], twists_[d]);
     joint_vjp(joint_step(), placed_q_, lambdas, products, gradients);
+    length_vjp(joint_step(), placed_q_, lambdas, products, gradients);
     inertia_vjp(model, context_->parameters, context_->options.dt, target_, kinematics_.poses, kinematics_now_.poses,
                 kinematics_previous_.poses, {twists_.data(), count}, inertia_vjp_, gradients);
     if (contact_) add_contact_vjp(gradients);
-    for (std::size_t d = 0; d < count; ++d) pull_back(d, products[d], gradients[d]);
+    for (std::size_t d = 0; d < count; ++d) {
+        add_links_vjp(d, products[d]);
+        pull_back(d, products[d], gradients[d]);
+        saturate_controls_vjp(model, control_, products[d].control);
+    }
+}
+
+void StepProblem::add_links_vjp(std::size_t direction, StepProducts& products) {
+    InertiaVjp& wrenches = inertia_vjp_[direction];
+    const auto add_forces = [&](const contact::ContactLinearization& links) {
+        apply_blocks(links, twists_[direction], applied_);
+        for (std::size_t i = 1; i < kinematics_.poses.size(); ++i) {
+            wrenches.force[i] += links.wrench[i].head<3>();
+            wrenches.lambda_force[i] += applied_[i].head<3>();
+        }
+    };
+    if (drives_bodies_) {
+        add_forces(drive_links_);
+        body_drive_vjp(drive_step(), kinematics_.poses, twists_[direction], wrenches.now, products.control);
+    }
+    if (constrained()) {
+        add_forces(constraint_links_);
+        constraints_.add_forces(kinematics_.poses, multipliers_.col(static_cast<Eigen::Index>(direction)),
+                                wrenches.lambda_force);
+    }
 }
 
 void StepProblem::add_contact_vjp(std::span<Parameters> gradients) {

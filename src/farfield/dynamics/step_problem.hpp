@@ -10,6 +10,8 @@
 
 #include "farfield/contact/contact_potential.hpp"
 #include "farfield/dynamics/barrier_direction.hpp"
+#include "farfield/dynamics/body_drive.hpp"
+#include "farfield/dynamics/constraint_terms.hpp"
 #include "farfield/dynamics/contact_terms.hpp"
 #include "farfield/dynamics/inertia.hpp"
 #include "farfield/dynamics/joint_terms.hpp"
@@ -52,6 +54,17 @@ class StepProblem final : public NewtonProblem {
     void ahead(const Eigen::VectorXd& v, Eigen::VectorXd& step);
 
     [[nodiscard]] StepLinearization& linearization() { return at_; }
+
+    /// Constraints broken at q by this much [m or rad], and how much may be left.
+    [[nodiscard]] double violation(const Eigen::VectorXd& q);
+    [[nodiscard]] double allowed_violation() const { return constraints_.tolerance(); }
+    [[nodiscard]] bool constrained() const { return constraints_.any(); }
+    /// Constraint forces that make up for the last violation().
+    void update_multipliers() { constraints_.update_multipliers(); }
+    /// Going backward: columns H^-1 x become those of the constrained system, whose other part vjp() knows.
+    void project(RightHandSides& x);
+    /// Adds what constraints pass on to scripted coordinates in a direction.
+    void add_constraint_forces(std::size_t direction, Eigen::VectorXd& applied) const;
     /// Calls of the contact model since reset_counts().
     [[nodiscard]] ContactCounts contact_counts() const { return counts_; }
     void reset_counts() { counts_ = {}; }
@@ -62,10 +75,16 @@ class StepProblem final : public NewtonProblem {
 
  private:
     [[nodiscard]] JointStep joint_step() const;
+    [[nodiscard]] BodyDriveStep drive_step() const { return {context_->model, kinematics_now_.poses, input_.control}; }
+    void add_body_drives(BlockMatrix* hessian);
+    void add_constraints(const Eigen::VectorXd& q, BlockMatrix* hessian);
+    void add_links(const contact::ContactLinearization& links, BlockMatrix* hessian);
+    void add_links_vjp(std::size_t direction, StepProducts& products);
     void set_gravity_scale();
     void slow_down_held(const NewtonDirection& direction, Eigen::VectorXd& step, CollisionFilter::Result& way);
     void set_held_groups();
     void add_smooth_terms(const Eigen::VectorXd& q, BlockMatrix* hessian);
+    void add_contact();
     void project_contact();
     void add_contact_vjp(std::span<Parameters> gradients);
     void pull_back(std::size_t direction, StepProducts& products, Parameters& gradient);
@@ -74,8 +93,15 @@ class StepProblem final : public NewtonProblem {
     StepMemory* memory_ = nullptr;
     contact::ContactStep* contact_ = nullptr;  ///< null: no contact
     State now_;
-    StepInput input_;
-    std::vector<int> trees_;  ///< per degree of freedom
+    StepInput input_;          ///< its controls inside their ranges
+    Eigen::VectorXd control_;  ///< as given
+    bool backward_ = false;
+    bool drives_bodies_ = false;
+    ConstraintTerms constraints_;
+    contact::ContactLinearization drive_links_, constraint_links_;
+    ContactScratch link_scratch_;
+    Eigen::MatrixXd multipliers_;  ///< a column per direction
+    std::vector<int> trees_;       ///< per degree of freedom
     Eigen::VectorXd q_previous_, step_, placed_q_;
     bool placed_ = false;  ///< kinematics_ belongs to placed_q_
     Kinematics kinematics_now_, kinematics_previous_, kinematics_;

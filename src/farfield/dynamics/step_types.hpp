@@ -70,6 +70,8 @@ struct StepReport {
     double kinetic = 0.0, potential = 0.0, contact = 0.0;  ///< energies at the end of the step [J]
     ContactCounts contact_counts{};                        ///< in all pieces and attempts
     int squeezed = -1, between_a = -1, between_b = -1;     ///< bodies of a step that ended as Squeezed, else -1
+    /// Largest violation of a constraint at the end of the step [m, or rad where it turns].
+    double constraint_residual = 0.0;
 };
 
 /// One iteration of Newton's method, for those who look on.

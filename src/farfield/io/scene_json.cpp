@@ -34,7 +34,11 @@ struct Words<ShapeType> {
 };
 template <>
 struct Words<ActuatorType> {
-    static constexpr std::array<const char*, 2> all{"motor", "pd"};
+    static constexpr std::array<const char*, 3> all{"motor", "pd", "affine"};
+};
+template <>
+struct Words<ConstraintType> {
+    static constexpr std::array<const char*, 3> all{"connect", "weld", "coupling"};
 };
 
 // The fields of each struct, named once for both directions. Structured bindings name every member, so a member added to
@@ -61,7 +65,7 @@ void fields(Archive& archive, As<Archive, Moments>& moments) {
 template <class Archive>
 void fields(Archive& archive, As<Archive, Joint>& joint) {
     auto& [name, type, anchor, axis, axis2, reference, range, range2, limit_stiffness, damping, armature, stiffness,
-           spring_reference] = joint;
+           spring_reference, friction, friction_speed] = joint;
     archive("name", name);
     archive("type", type);
     archive("anchor", anchor);
@@ -75,11 +79,13 @@ void fields(Archive& archive, As<Archive, Joint>& joint) {
     archive("armature", armature);
     archive("stiffness", stiffness);
     archive("spring_reference", spring_reference);
+    archive("friction", friction);
+    archive("friction_speed", friction_speed);
 }
 
 template <class Archive>
 void fields(Archive& archive, As<Archive, Body>& body) {
-    auto& [name, parent, position, orientation, motion, joints, moments] = body;
+    auto& [name, parent, position, orientation, motion, joints, moments, gravity_compensation] = body;
     archive("name", name);
     archive("parent", parent);
     archive("position", position);
@@ -87,6 +93,7 @@ void fields(Archive& archive, As<Archive, Body>& body) {
     archive("motion", motion);
     archive("joints", joints);
     archive("moments", moments);
+    archive("gravity_compensation", gravity_compensation);
 }
 
 template <class Archive>
@@ -119,7 +126,8 @@ void fields(Archive& archive, As<Archive, Shape>& shape) {
 
 template <class Archive>
 void fields(Archive& archive, As<Archive, Actuator>& actuator) {
-    auto& [name, type, joint, kp, kd, gear, position_input, velocity_input, control_range] = actuator;
+    auto& [name, type, joint, kp, kd, gear, position_input, velocity_input, control_range, tendon, body, position,
+           orientation, gain, bias, force_range] = actuator;
     archive("name", name);
     archive("type", type);
     archive("joint", joint);
@@ -129,6 +137,53 @@ void fields(Archive& archive, As<Archive, Actuator>& actuator) {
     archive("position_input", position_input);
     archive("velocity_input", velocity_input);
     archive("control_range", control_range);
+    archive("tendon", tendon);
+    archive("body", body);
+    archive("position", position);
+    archive("orientation", orientation);
+    archive("gain", gain);
+    archive("bias", bias);
+    archive("force_range", force_range);
+}
+
+template <class Archive>
+void fields(Archive& archive, As<Archive, LengthTerm>& term) {
+    auto& [joint, coefficient] = term;
+    archive("joint", joint);
+    archive("coefficient", coefficient);
+}
+
+template <class Archive>
+void fields(Archive& archive, As<Archive, Tendon>& tendon) {
+    auto& [name, terms, range, limit_stiffness, stiffness, rest, damping, armature, friction, friction_speed] = tendon;
+    archive("name", name);
+    archive("terms", terms);
+    archive("range", range);
+    archive("limit_stiffness", limit_stiffness);
+    archive("stiffness", stiffness);
+    archive("rest", rest);
+    archive("damping", damping);
+    archive("armature", armature);
+    archive("friction", friction);
+    archive("friction_speed", friction_speed);
+}
+
+template <class Archive>
+void fields(Archive& archive, As<Archive, Constraint>& constraint) {
+    auto& [name, type, body, other, anchor, other_anchor, orientation, terms, source, reference, source_reference,
+           polynomial] = constraint;
+    archive("name", name);
+    archive("type", type);
+    archive("body", body);
+    archive("other", other);
+    archive("anchor", anchor);
+    archive("other_anchor", other_anchor);
+    archive("orientation", orientation);
+    archive("terms", terms);
+    archive("source", source);
+    archive("reference", reference);
+    archive("source_reference", source_reference);
+    archive("polynomial", polynomial);
 }
 
 template <class Archive>
@@ -166,16 +221,18 @@ void fields(Archive& archive, As<Archive, PairFriction>& pair) {
 
 template <class Archive>
 void fields(Archive& archive, As<Archive, Scene>& scene) {
-    auto& [name, gravity, dt, bodies, meshes, shapes, actuators, ties, exclude_contacts, include_contacts,
-           pair_friction, keyframes, warnings] = scene;
+    auto& [name, gravity, dt, bodies, meshes, shapes, tendons, actuators, ties, constraints, exclude_contacts,
+           include_contacts, pair_friction, keyframes, warnings] = scene;
     archive("name", name);
     archive("gravity", gravity);
     archive.if_given("dt", dt);
     archive("bodies", bodies);
     archive("meshes", meshes);
     archive("shapes", shapes);
+    archive("tendons", tendons);
     archive("actuators", actuators);
     archive("ties", ties);
+    archive("constraints", constraints);
     archive("exclude_contacts", exclude_contacts);
     archive("include_contacts", include_contacts);
     archive("pair_friction", pair_friction);

@@ -13,7 +13,7 @@ namespace farfield {
 namespace {
 
 constexpr const char* kFormat = "farfield.simulation";
-constexpr int kVersion = 2;  // 2: steps that were cut, integrators
+constexpr int kVersion = 3;  // 2: steps that were cut, integrators; 3: constraints
 
 using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 

@@ -17,7 +17,7 @@ using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 template <class Report, class Visit>
 void visit_report(Report& report, Visit&& visit) {
     auto& [status, iterations, pieces, residual, min_gap, shortest_step, detour, conditioning, kinetic, potential,
-           contact, contact_counts, squeezed, between_a, between_b] = report;
+           contact, contact_counts, squeezed, between_a, between_b, constraint_residual] = report;
     visit("report.status", status);
     visit("report.iterations", iterations);
     visit("report.pieces", pieces);
@@ -34,6 +34,7 @@ void visit_report(Report& report, Visit&& visit) {
     visit("report.squeezed", squeezed);
     visit("report.between_a", between_a);
     visit("report.between_b", between_b);
+    visit("report.constraint_residual", constraint_residual);
 }
 
 template <class Options, class Visit>

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kTrajectoryFormat = "farfield.trajectory";
 constexpr const char* kStateFormat = "farfield.state";
 constexpr int kVersion =
-    5;  // 2: detours; 3: time steps of scenes, calls of contact; 4: contact stiffness, models of contact built again; 5: cuts, integrators
+    6;  // 2: detours; 3: time steps of scenes, calls of contact; 4: contact stiffness, models of contact built again; 5: cuts, integrators; 6: constraints
 constexpr int kStateVersion = 3;
 
 TensorFile to_tensors(const Trajectory& t, const std::string& place) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "farfield/math/pose.hpp"
 #include "farfield/model/collision_geometry.hpp"
 #include "farfield/model/parameters.hpp"
 #include "farfield/scene/scene.hpp"
@@ -33,11 +34,19 @@ struct Dof {
     bool prescribed = false;  ///< moved by a script, not solved for
 };
 
+/// One coordinate's part in a length that is linear in scalar coordinates.
+struct LengthPart {
+    int q = 0, dof = 0;
+    double coefficient = 1.0;
+};
+using Length = std::vector<LengthPart>;
+
 /// A coordinate that is a plain number (hinge, slide, one axis of a universal joint, translation of a free joint).
 struct ScalarCoordinate {
     int q = 0, dof = 0, joint = 0;
     std::optional<Range> range;
     double limit_stiffness = 0.0, spring_reference = 0.0;
+    double friction_speed = 0.01;
 };
 
 /// A coordinate that is a quaternion (ball, rotation of a free joint); `dof` is the first of three.
@@ -66,16 +75,44 @@ struct ModelBody {
     BodyMotion motion = BodyMotion::Dynamic;
     Eigen::Matrix3d orientation = Eigen::Matrix3d::Identity();  ///< in the parent; the position is in Parameters
     bool turned = false;                                        ///< orientation is not the identity
+    double weight_share = 1.0;                                  ///< of its weight that is not compensated
+};
+
+struct ModelTendon {
+    std::string name;
+    Length length;
+    std::optional<Range> range;
+    double limit_stiffness = 0.0, stiffness = 0.0;
+    Range rest;
+    double damping = 0.0, armature = 0.0, friction = 0.0, friction_speed = 0.01;
+};
+
+struct ModelConstraint {
+    std::string name;
+    ConstraintType type = ConstraintType::Connect;
+    int a = 0, b = 0;                    ///< bodies
+    Eigen::Vector3d anchor_a, anchor_b;  ///< in their frames
+    Eigen::Matrix3d orientation;         ///< of b in a, weld
+    Length terms, source;                ///< coupling
+    double reference = 0.0, source_reference = 0.0;
+    std::vector<double> polynomial;
+    int row = 0, num_rows = 0;  ///< among those of all constraints
 };
 
 struct ModelActuator {
     std::string name;
     ActuatorType type = ActuatorType::Pd;
-    int joint = 0;
+    int joint = -1;   ///< -1: it drives a tendon or a body
+    Length length{};  ///< not empty: it acts on this length, which has the gear in it (dynamics/length_terms)
+    int body = -1;    ///< of a motor whose force turns with a body
+    Vector6d wrench = Vector6d::Zero();  ///< per control, in the body's frame: force at `point`, torque
+    Eigen::Vector3d point = Eigen::Vector3d::Zero();
+    double gain = 1.0, bias = 0.0;
+    std::optional<Range> force_range{};
     int control = 0, num_controls = 0;
     bool position_input = true, velocity_input = true;
-    std::vector<double> gear;
-    std::optional<Range> control_range;
+    std::vector<double> gear{};
+    std::optional<Range> control_range{};
 };
 
 /// Convex hull of one colliding shape; its vertices are rows of Parameters::hull_vertices, in the body frame.
@@ -98,6 +135,14 @@ class Model {
     [[nodiscard]] const std::vector<ScalarCoordinate>& scalars() const { return scalars_; }
     [[nodiscard]] const std::vector<BallCoordinate>& balls() const { return balls_; }
     [[nodiscard]] const std::vector<ModelActuator>& actuators() const { return actuators_; }
+    [[nodiscard]] const std::vector<ModelTendon>& tendons() const { return tendons_; }
+    [[nodiscard]] const std::vector<ModelConstraint>& constraints() const { return constraints_; }
+    /// Rows of all constraints together.
+    [[nodiscard]] int num_constraint_rows() const {
+        return constraints_.empty() ? 0 : constraints_.back().row + constraints_.back().num_rows;
+    }
+    /// Where each control saturates (num_controls).
+    [[nodiscard]] const std::vector<std::optional<Range>>& control_limits() const { return control_limits_; }
     [[nodiscard]] const std::vector<int>& kinematic_bodies() const { return kinematic_bodies_; }
     [[nodiscard]] const Reduction& reduction() const { return reduction_; }
     [[nodiscard]] const CollisionGeometry& collision() const { return collision_; }
@@ -135,7 +180,10 @@ class Model {
     std::vector<Dof> dofs_;
     std::vector<ScalarCoordinate> scalars_;
     std::vector<BallCoordinate> balls_;
+    std::vector<ModelTendon> tendons_;
     std::vector<ModelActuator> actuators_;
+    std::vector<ModelConstraint> constraints_;
+    std::vector<std::optional<Range>> control_limits_;
     std::vector<int> kinematic_bodies_;
     Reduction reduction_;
     CollisionGeometry collision_;

@@ -11,35 +11,15 @@
 #include "farfield/geometry/primitives.hpp"
 #include "farfield/geometry/principal_axes.hpp"
 #include "farfield/math/rotation.hpp"
+#include "farfield/model/build_checks.hpp"
+#include "farfield/model/constraint_projection.hpp"
 #include "farfield/model/contact_pairs.hpp"
 #include "farfield/scene/shape_surface.hpp"
 
 namespace farfield {
 namespace {
 
-constexpr const char* kPlace = "build_model";
-
-std::string quoted(const std::string& kind, const std::string& name) { return kind + " '" + name + "'"; }
-
-void require_finite(const Eigen::Ref<const Eigen::VectorXd>& values, const std::string& place, const char* what) {
-    for (Eigen::Index i = 0; i < values.size(); ++i) {
-        if (!std::isfinite(values[i]))
-            fail(kPlace, ": ", place, ": ", what, "[", i, "] = ", values[i], ", expected a finite number");
-    }
-}
-
-void require_at_least(double value, double bound, const std::string& place, const char* what) {
-    if (!(value >= bound) || !std::isfinite(value))
-        fail(kPlace, ": ", place, ": ", what, " = ", value, ", expected >= ", bound, " and finite");
-}
-
-/// Open ends (-infinity, infinity) are fine.
-void check_range(const std::optional<Range>& range, const std::string& place, const char* what) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (range && !(range->lower <= range->upper && range->lower < infinity && range->upper > -infinity)) {
-        fail(kPlace, ": ", place, ": ", what, " [", range->lower, ", ", range->upper, "], expected lower <= upper");
-    }
-}
+using namespace build;
 
 void check_joint(const Joint& joint, const std::string& place) {
     require_finite(joint.anchor, place, "anchor");
@@ -50,6 +30,12 @@ void check_joint(const Joint& joint, const std::string& place) {
     require_at_least(joint.armature, 0.0, place, "armature");
     require_at_least(joint.stiffness, 0.0, place, "stiffness");
     require_at_least(joint.limit_stiffness, 0.0, place, "limit_stiffness");
+    require_at_least(joint.friction, 0.0, place, "friction");
+    if (!(joint.friction_speed > 0.0))
+        fail(kPlace, ": ", place, ": friction_speed = ", joint.friction_speed, ", expected > 0");
+    if (joint.friction > 0.0 && (joint.type == JointType::Ball || joint.type == JointType::Free))
+        fail(kPlace, ": ", place, ": dry friction ", joint.friction,
+             " on a ball or free joint, expected a hinge, slide or universal");
     check_range(joint.range, place, "range");
     check_range(joint.range2, place, "range2");
     const bool has_axis =
@@ -91,7 +77,9 @@ ModelBuilder::ModelBuilder(const Scene& scene) : scene_(scene), model_(new Model
 std::shared_ptr<const Model> ModelBuilder::build() {
     check_numbers();
     add_bodies();
+    add_tendons();
     add_actuators();
+    add_constraints();
     add_reduction();
     set_default_state();
     check_keyframes();
@@ -100,6 +88,7 @@ std::shared_ptr<const Model> ModelBuilder::build() {
     add_collision_geometry();
     add_hulls();
     add_contact_pairs();
+    close_loops();
     return model_;
 }
 
@@ -119,6 +108,7 @@ void ModelBuilder::check_numbers() const {
         require_finite(body.orientation.coeffs(), place, "orientation");
         if (body.orientation.norm() < 1e-12)
             fail(kPlace, ": ", place, ": orientation quaternion is zero, expected a rotation");
+        require_finite(Eigen::Matrix<double, 1, 1>(body.gravity_compensation), place, "gravity_compensation");
         if (body.moments) validate(*body.moments, std::string(kPlace) + ": " + place);
         for (const Joint& joint : body.joints) {
             if (joint.name.empty()) fail(kPlace, ": ", place, ": a joint has an empty name, expected a unique one");
@@ -139,6 +129,7 @@ void ModelBuilder::add_bodies() {
         ModelBody body{.name = source.name, .parent = source.parent, .motion = source.motion};
         body.orientation = source.orientation.normalized().toRotationMatrix();
         body.turned = !body.orientation.isIdentity(0.0);
+        body.weight_share = 1.0 - source.gravity_compensation;
         if (i == 0) {
             if (!source.joints.empty())
                 fail(kPlace, ": ", place, ": the world has ", source.joints.size(), " joints, expected none");
@@ -230,7 +221,8 @@ void ModelBuilder::add_joint(int body, const Joint& joint, bool prescribed) {
                                                   .joint = index,
                                                   .range = range,
                                                   .limit_stiffness = joint.limit_stiffness,
-                                                  .spring_reference = joint.spring_reference});
+                                                  .spring_reference = joint.spring_reference,
+                                                  .friction_speed = joint.friction_speed});
     };
     switch (joint.type) {
         case JointType::Fixed:
@@ -268,52 +260,6 @@ int ModelBuilder::body_index(const std::string& name, const std::string& place) 
 int ModelBuilder::joint_index(const std::string& name, const std::string& place) const {
     if (const auto found = model_->find_joint(name)) return *found;
     fail(kPlace, ": ", place, ": unknown joint '", name, "', expected the name of a joint of the scene");
-}
-
-void ModelBuilder::add_actuators() {
-    std::set<std::string> names;
-    for (const Actuator& source : scene_.actuators) {
-        const std::string place = quoted("actuator", source.name);
-        if (!names.insert(source.name).second)
-            fail(kPlace, ": ", place, ": name used twice, expected unique names of actuators");
-        const int index = joint_index(source.joint, place);
-        const ModelJoint& joint = model_->joints_[static_cast<std::size_t>(index)];
-        if (joint.num_dofs == 0 || model_->dofs_[static_cast<std::size_t>(joint.dof)].prescribed) {
-            fail(kPlace, ": ", place, ": joint '", source.joint,
-                 "' has no degree of freedom to drive, expected one that moves");
-        }
-        require_at_least(source.kp, 0.0, place, "kp");
-        require_at_least(source.kd, 0.0, place, "kd");
-        check_range(source.control_range, place, "control_range");
-        require_finite(
-            Eigen::Map<const Eigen::VectorXd>(source.gear.data(), static_cast<Eigen::Index>(source.gear.size())), place,
-            "gear");
-        const bool geared = !source.gear.empty();
-        if (geared && static_cast<int>(source.gear.size()) != joint.num_dofs) {
-            fail(kPlace, ": ", place, ": gear has ", source.gear.size(), " entries, expected ", joint.num_dofs,
-                 " for joint '", joint.name, "'");
-        }
-        if (geared && source.type == ActuatorType::Pd && joint.num_dofs != 1) {
-            fail(kPlace, ": ", place, ": geared Pd on joint '", joint.name, "' with ", joint.num_dofs,
-                 " degrees of freedom, expected 1");
-        }
-        if (source.type == ActuatorType::Pd && !source.position_input && !source.velocity_input) {
-            fail(kPlace, ": ", place, ": Pd without position and velocity input, expected at least one");
-        }
-        const int inputs =
-            source.type == ActuatorType::Motor ? 1 : int(source.position_input) + int(source.velocity_input);
-        const int width = geared ? 1 : joint.num_dofs;
-        model_->actuators_.push_back(ModelActuator{.name = source.name,
-                                                   .type = source.type,
-                                                   .joint = index,
-                                                   .control = model_->num_controls_,
-                                                   .num_controls = inputs * width,
-                                                   .position_input = source.position_input,
-                                                   .velocity_input = source.velocity_input,
-                                                   .gear = source.gear,
-                                                   .control_range = source.control_range});
-        model_->num_controls_ += inputs * width;
-    }
 }
 
 void ModelBuilder::add_reduction() {
@@ -403,20 +349,32 @@ void ModelBuilder::set_default_state() {
         }
     }
     model.default_control_ = Eigen::VectorXd::Zero(model.num_controls_);
-    for (const ModelActuator& actuator : model.actuators_) {
-        if (actuator.type != ActuatorType::Pd || !actuator.position_input) continue;
-        const ModelJoint& joint = model.joints_[static_cast<std::size_t>(actuator.joint)];
-        for (const ScalarCoordinate& c : model.scalars_) {
-            if (c.joint != actuator.joint) continue;
-            const double gear = actuator.gear.empty() ? 1.0 : actuator.gear[0];
-            model.default_control_[actuator.control + c.dof - joint.dof] = gear * q[c.q];
-        }
-        for (const BallCoordinate& c : model.balls_) {
-            if (c.joint != actuator.joint) continue;
-            const Eigen::Quaterniond rotation(q[c.q], q[c.q + 1], q[c.q + 2], q[c.q + 3]);
-            model.default_control_.segment<3>(actuator.control + c.dof - joint.dof) =
-                log_rotation(rotation.toRotationMatrix());
-        }
+    for (const ModelActuator& actuator : model.actuators_) set_default_control(actuator);
+}
+
+/// Position targets that hold the default state.
+void ModelBuilder::set_default_control(const ModelActuator& actuator) {
+    Model& model = *model_;
+    const Eigen::VectorXd& q = model.default_state_.q;
+    if (!actuator.length.empty()) {
+        double length = 0.0;
+        for (const LengthPart& part : actuator.length) length += part.coefficient * q[part.q];
+        if (actuator.type == ActuatorType::Pd && actuator.position_input)
+            model.default_control_[actuator.control] = length;
+        return;
+    }
+    if (actuator.type != ActuatorType::Pd || !actuator.position_input) return;
+    const ModelJoint& joint = model.joints_[static_cast<std::size_t>(actuator.joint)];
+    for (const ScalarCoordinate& c : model.scalars_) {
+        if (c.joint != actuator.joint) continue;
+        const double gear = actuator.gear.empty() ? 1.0 : actuator.gear[0];
+        model.default_control_[actuator.control + c.dof - joint.dof] = gear * q[c.q];
+    }
+    for (const BallCoordinate& c : model.balls_) {
+        if (c.joint != actuator.joint) continue;
+        const Eigen::Quaterniond rotation(q[c.q], q[c.q + 1], q[c.q + 2], q[c.q + 3]);
+        model.default_control_.segment<3>(actuator.control + c.dof - joint.dof) =
+            log_rotation(rotation.toRotationMatrix());
     }
 }
 
@@ -468,6 +426,7 @@ void ModelBuilder::set_parameters() {
         p.damping[k] = joint.damping;
         p.armature[k] = joint.armature;
         p.stiffness[k] = joint.stiffness;
+        p.joint_friction[k] = joint.friction;
     }
     for (std::size_t a = 0; a < scene_.actuators.size(); ++a) {
         p.kp[static_cast<Eigen::Index>(a)] = scene_.actuators[a].kp;

@@ -31,8 +31,8 @@ Eigen::Index num_entries(const Parameters& parameters) {
 
 Eigen::VectorXd flatten(const Parameters& parameters) {
     // A member that is added and forgotten in the list of fields does not compile.
-    [[maybe_unused]] const auto& [m, a, p, d, c, r, s, g, f, w, h] = parameters;
-    static_assert(std::tuple_size_v<decltype(kParameterFields)> == 11);
+    [[maybe_unused]] const auto& [m, a, p, d, c, r, s, j, g, f, w, h] = parameters;
+    static_assert(std::tuple_size_v<decltype(kParameterFields)> == 12);
     Eigen::VectorXd flat(num_entries(parameters));
     Eigen::Index start = 0;
     visit_fields(parameters, [&](const auto&, const auto& value) {

@@ -18,7 +18,7 @@ struct Parameters {
     Eigen::Matrix<double, Eigen::Dynamic, 10, Eigen::RowMajor> moments;    ///< order of MomentVector
     Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> attachment;  ///< position in the parent
     Eigen::VectorXd kp, kd;
-    Eigen::VectorXd damping, armature, stiffness;
+    Eigen::VectorXd damping, armature, stiffness, joint_friction;
     Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
     Eigen::VectorXd friction;
     double contact_stiffness = 1.0;
@@ -63,6 +63,8 @@ inline constexpr std::tuple kParameterFields{
                    "Rotor inertia, shape (num_dofs,) [kg m^2 or kg].", &Parameters::armature},
     ParameterField{"stiffness", "N m/rad or N/m", RowOf::Dof, kOneNumber,
                    "Joint springs, shape (num_dofs,) [N m/rad or N/m].", &Parameters::stiffness},
+    ParameterField{"joint_friction", "N m or N", RowOf::Dof, kOneNumber,
+                   "Dry friction of hinges and slides, shape (num_dofs,) [N m or N].", &Parameters::joint_friction},
     ParameterField{"gravity", "m/s^2", RowOf::Scene, std::span<const char* const>(kAxisNames), "Shape (3,) [m/s^2].",
                    &Parameters::gravity},
     ParameterField{"friction", "1", RowOf::Body, kOneNumber,

@@ -43,6 +43,8 @@ struct Joint {
     double armature = 0.0;                             ///< [kg m^2 or kg]
     double stiffness = 0.0;                            ///< [N m/rad or N/m]
     double spring_reference = 0.0;  ///< coordinate at which the spring rests (hinge, slide, universal)
+    double friction = 0.0;          ///< dry friction of hinge, slide, universal [N m or N]
+    double friction_speed = 0.01;   ///< below this speed dry friction is smoothed [rad/s or m/s]
 };
 
 enum class BodyMotion { Dynamic, Fixed, Kinematic };
@@ -55,7 +57,8 @@ struct Body {
     BodyMotion motion =
         BodyMotion::Dynamic;  ///< Fixed: welded to the parent; Kinematic: child of the world, scripted pose
     std::vector<Joint> joints{};
-    std::optional<Moments> moments{};  ///< in the body frame; from the shapes' densities when absent
+    std::optional<Moments> moments{};   ///< in the body frame; from the shapes' densities when absent
+    double gravity_compensation = 0.0;  ///< part of its weight that something else carries
 };
 
 enum class ShapeType { Box, Sphere, Capsule, Cylinder, Ellipsoid, Mesh, HalfSpace };
@@ -78,9 +81,31 @@ struct Shape {
     Eigen::Vector4d color{0.7, 0.7, 0.7, 1.0};
 };
 
-enum class ActuatorType { Motor, Pd };
+/// One joint's part in a length: coefficient times its coordinate. Hinges and slides only.
+struct LengthTerm {
+    std::string joint;
+    double coefficient = 1.0;
+};
 
-/// Motor: generalised force `gear * u` on the joint. Pd: stable proportional-derivative drive.
+/// A fixed tendon: the length l = sum of coefficient * q(joint), with a spring that is slack inside `rest`, damping, dry friction,
+/// inertia of its own and limits.
+struct Tendon {
+    std::string name;
+    std::vector<LengthTerm> terms;
+    std::optional<Range> range;    ///< limits of the length
+    double limit_stiffness = 1e4;  ///< E = limit_stiffness/6 * excess^3
+    double stiffness = 0.0;
+    std::optional<Range> rest;  ///< lengths without spring force; absent: 0
+    double damping = 0.0, armature = 0.0;
+    double friction = 0.0, friction_speed = 0.01;  ///< as of Joint
+};
+
+enum class ActuatorType { Motor, Pd, Affine };
+
+/// What it drives: a joint, a tendon (by its length), or, for motors, a body through a frame on it (`position`, `orientation`): then
+/// `gear` is a force and a torque in that frame, which turns with the body.
+/// Motor: generalised force `gear * u` on the joint. Pd: stable proportional-derivative drive. Affine: force gain u + bias - kp l - kd l',
+/// with l = gear * length, on a hinge, a slide or a tendon.
 /// Without `gear` there is one control per degree of freedom of the joint (Pd: positions first, then velocities);
 /// ball targets are rotation vectors relative to the identity. With `gear` (one entry per degree of freedom) there is one control
 /// per input acting on the length gear . q (Pd: scalar joints only).
@@ -91,13 +116,36 @@ struct Actuator {
     double kp = 0.0, kd = 0.0;  ///< Pd gains
     std::vector<double> gear;
     bool position_input = true, velocity_input = true;  ///< Pd: which targets are controls; the other is 0
-    std::optional<Range> control_range;                 ///< informative: not clamped (a clamp has no gradient)
+    std::optional<Range> control_range;                 ///< controls saturate here; see model/saturation.hpp
+    std::string tendon, body;                           ///< in place of `joint`
+    Eigen::Vector3d position = Eigen::Vector3d::Zero();
+    Eigen::Quaterniond orientation = Eigen::Quaterniond::Identity();
+    double gain = 1.0, bias = 0.0;     ///< Affine
+    std::optional<Range> force_range;  ///< the force saturates here, before `gear`
 };
 
 /// Exact linear tie between scalar joints: q(joint) = offset + ratio * q(source).
 struct Tie {
     std::string joint, source;
     double ratio = 1.0, offset = 0.0;
+};
+
+enum class ConstraintType { Connect, Weld, Coupling };
+
+/// An exact constraint, held by a force of its own in every step.
+///   connect    the points `anchor` of `body` and `other_anchor` of `other` are one
+///   weld       also `other` is turned by `orientation` against `body`
+///   coupling   l(terms) - reference = p0 + p1 x + p2 x^2 + ...,   x = l(source) - source_reference
+struct Constraint {
+    std::string name;
+    ConstraintType type = ConstraintType::Connect;
+    std::string body, other = "world";
+    Eigen::Vector3d anchor = Eigen::Vector3d::Zero(),
+                    other_anchor = Eigen::Vector3d::Zero();  ///< in the body frames [m]
+    Eigen::Quaterniond orientation = Eigen::Quaterniond::Identity();
+    std::vector<LengthTerm> terms, source;
+    double reference = 0.0, source_reference = 0.0;
+    std::vector<double> polynomial;
 };
 
 struct Keyframe {
@@ -121,8 +169,10 @@ struct Scene {
     std::vector<Body> bodies{Body{.name = "world", .motion = BodyMotion::Fixed}};
     std::vector<TriangleMesh> meshes;
     std::vector<Shape> shapes;
+    std::vector<Tendon> tendons;
     std::vector<Actuator> actuators;
     std::vector<Tie> ties;
+    std::vector<Constraint> constraints;
     std::vector<std::pair<std::string, std::string>> exclude_contacts, include_contacts;  ///< body names
     std::vector<PairFriction> pair_friction;
     std::vector<Keyframe> keyframes;

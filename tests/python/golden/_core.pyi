@@ -71,6 +71,23 @@ class ActuatorType(enum.Enum):
     Pd = 1
     """Stable proportional-derivative drive."""
 
+    Affine = 2
+    """
+    Force gain u + bias - kp l - kd l' on the length l of a hinge, slide or tendon.
+    """
+
+class ConstraintType(enum.Enum):
+    """Kinds of exact constraints."""
+
+    Connect = 0
+    """A point of one body is a point of the other."""
+
+    Weld = 1
+    """Also their orientations are fixed against each other."""
+
+    Coupling = 2
+    """A length is a polynomial of another."""
+
 class Moments:
     """Mass moments of a rigid body up to second order, in its own frame."""
 
@@ -186,9 +203,9 @@ class Range:
 class Joint:
     """One joint of a body."""
 
-    def __init__(self, *, name: str = '', type: JointType | str = ..., anchor: numpy.typing.ArrayLike = ..., axis: numpy.typing.ArrayLike = ..., axis2: numpy.typing.ArrayLike = ..., reference: float = 0.0, range: Range | tuple[float, float] | None = None, range2: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, damping: float = 0.0, armature: float = 0.0, stiffness: float = 0.0, spring_reference: float = 0.0) -> None: ...
+    def __init__(self, *, name: str = '', type: JointType | str = ..., anchor: numpy.typing.ArrayLike = ..., axis: numpy.typing.ArrayLike = ..., axis2: numpy.typing.ArrayLike = ..., reference: float = 0.0, range: Range | tuple[float, float] | None = None, range2: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, damping: float = 0.0, armature: float = 0.0, stiffness: float = 0.0, spring_reference: float = 0.0, friction: float = 0.0, friction_speed: float = 0.01) -> None: ...
 
-    def replace(self, *, name: str = '', type: JointType | str = ..., anchor: numpy.typing.ArrayLike = ..., axis: numpy.typing.ArrayLike = ..., axis2: numpy.typing.ArrayLike = ..., reference: float = 0.0, range: Range | tuple[float, float] | None = None, range2: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, damping: float = 0.0, armature: float = 0.0, stiffness: float = 0.0, spring_reference: float = 0.0) -> Joint:
+    def replace(self, *, name: str = '', type: JointType | str = ..., anchor: numpy.typing.ArrayLike = ..., axis: numpy.typing.ArrayLike = ..., axis2: numpy.typing.ArrayLike = ..., reference: float = 0.0, range: Range | tuple[float, float] | None = None, range2: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, damping: float = 0.0, armature: float = 0.0, stiffness: float = 0.0, spring_reference: float = 0.0, friction: float = 0.0, friction_speed: float = 0.01) -> Joint:
         """A copy with the given fields changed."""
 
     @property
@@ -243,6 +260,14 @@ class Joint:
     def spring_reference(self) -> float:
         """Coordinate at which the spring rests [rad or m]."""
 
+    @property
+    def friction(self) -> float:
+        """Dry friction of a hinge, slide or universal joint [N m or N]."""
+
+    @property
+    def friction_speed(self) -> float:
+        """Dry friction is smoothed below this speed [rad/s or m/s]."""
+
     def __repr__(self) -> str: ...
 
     def __getstate__(self) -> dict: ...
@@ -252,9 +277,9 @@ class Joint:
 class Body:
     """A rigid body, placed in its parent and moved by its joints in order."""
 
-    def __init__(self, *, name: str = '', parent: int = 0, position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., motion: BodyMotion | str = ..., joints: Sequence[Joint] = ..., moments: Moments | None = None) -> None: ...
+    def __init__(self, *, name: str = '', parent: int = 0, position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., motion: BodyMotion | str = ..., joints: Sequence[Joint] = ..., moments: Moments | None = None, gravity_compensation: float = 0.0) -> None: ...
 
-    def replace(self, *, name: str = '', parent: int = 0, position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., motion: BodyMotion | str = ..., joints: Sequence[Joint] = ..., moments: Moments | None = None) -> Body:
+    def replace(self, *, name: str = '', parent: int = 0, position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., motion: BodyMotion | str = ..., joints: Sequence[Joint] = ..., moments: Moments | None = None, gravity_compensation: float = 0.0) -> Body:
         """A copy with the given fields changed."""
 
     @property
@@ -284,6 +309,10 @@ class Body:
     @property
     def moments(self) -> Moments | None:
         """Mass moments in the body frame; from the shapes' densities when None."""
+
+    @property
+    def gravity_compensation(self) -> float:
+        """Part of its weight that something else carries."""
 
     def __repr__(self) -> str: ...
 
@@ -363,12 +392,88 @@ class Shape:
 
     def __setstate__(self, arg: dict, /) -> None: ...
 
+class LengthTerm:
+    """One joint's part in a length: coefficient times its coordinate."""
+
+    def __init__(self, *, joint: str = '', coefficient: float = 1.0) -> None: ...
+
+    def replace(self, *, joint: str = '', coefficient: float = 1.0) -> LengthTerm:
+        """A copy with the given fields changed."""
+
+    @property
+    def joint(self) -> str:
+        """Name of a hinge or slide."""
+
+    @property
+    def coefficient(self) -> float:
+        """Factor of its coordinate."""
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
+class Tendon:
+    """A fixed tendon: a length that is linear in coordinates."""
+
+    def __init__(self, *, name: str = '', terms: Sequence[LengthTerm] = ..., range: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, stiffness: float = 0.0, rest: Range | tuple[float, float] | None = None, damping: float = 0.0, armature: float = 0.0, friction: float = 0.0, friction_speed: float = 0.01) -> None: ...
+
+    def replace(self, *, name: str = '', terms: Sequence[LengthTerm] = ..., range: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, stiffness: float = 0.0, rest: Range | tuple[float, float] | None = None, damping: float = 0.0, armature: float = 0.0, friction: float = 0.0, friction_speed: float = 0.01) -> Tendon:
+        """A copy with the given fields changed."""
+
+    @property
+    def name(self) -> str:
+        """Unique among tendons."""
+
+    @property
+    def terms(self) -> tuple[LengthTerm, ...]:
+        """What its length is made of."""
+
+    @property
+    def range(self) -> Range | None:
+        """Limits of the length."""
+
+    @property
+    def limit_stiffness(self) -> float:
+        """E = limit_stiffness/6 * excess^3."""
+
+    @property
+    def stiffness(self) -> float:
+        """Spring."""
+
+    @property
+    def rest(self) -> Range | None:
+        """Lengths at which the spring is slack; None: 0."""
+
+    @property
+    def damping(self) -> float:
+        """Force per speed of the length."""
+
+    @property
+    def armature(self) -> float:
+        """Inertia of the length."""
+
+    @property
+    def friction(self) -> float:
+        """Dry friction."""
+
+    @property
+    def friction_speed(self) -> float:
+        """Dry friction is smoothed below this speed."""
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
 class Actuator:
     """A motor or a stable proportional-derivative drive on one joint."""
 
-    def __init__(self, *, name: str = '', type: ActuatorType | str = ..., joint: str = '', kp: float = 0.0, kd: float = 0.0, gear: Sequence[float] = ..., position_input: bool = True, velocity_input: bool = True, control_range: Range | tuple[float, float] | None = None) -> None: ...
+    def __init__(self, *, name: str = '', type: ActuatorType | str = ..., joint: str = '', kp: float = 0.0, kd: float = 0.0, gear: Sequence[float] = ..., position_input: bool = True, velocity_input: bool = True, control_range: Range | tuple[float, float] | None = None, tendon: str = '', body: str = '', position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., gain: float = 1.0, bias: float = 0.0, force_range: Range | tuple[float, float] | None = None) -> None: ...
 
-    def replace(self, *, name: str = '', type: ActuatorType | str = ..., joint: str = '', kp: float = 0.0, kd: float = 0.0, gear: Sequence[float] = ..., position_input: bool = True, velocity_input: bool = True, control_range: Range | tuple[float, float] | None = None) -> Actuator:
+    def replace(self, *, name: str = '', type: ActuatorType | str = ..., joint: str = '', kp: float = 0.0, kd: float = 0.0, gear: Sequence[float] = ..., position_input: bool = True, velocity_input: bool = True, control_range: Range | tuple[float, float] | None = None, tendon: str = '', body: str = '', position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., gain: float = 1.0, bias: float = 0.0, force_range: Range | tuple[float, float] | None = None) -> Actuator:
         """A copy with the given fields changed."""
 
     @property
@@ -407,7 +512,37 @@ class Actuator:
 
     @property
     def control_range(self) -> Range | None:
-        """Informative, not clamped (a clamp has no gradient)."""
+        """Controls saturate here, with rounded corners."""
+
+    @property
+    def tendon(self) -> str:
+        """Name of the driven tendon, in place of a joint."""
+
+    @property
+    def body(self) -> str:
+        """
+        Name of the body a motor pushes, in place of a joint; gear: force and torque.
+        """
+
+    @property
+    def position(self) -> numpy.typing.NDArray[numpy.float64]:
+        """Where it pushes the body, body frame [m], shape (3,)."""
+
+    @property
+    def orientation(self) -> numpy.typing.NDArray[numpy.float64]:
+        """Frame of that gear in the body, (w, x, y, z)."""
+
+    @property
+    def gain(self) -> float:
+        """Affine: force per control."""
+
+    @property
+    def bias(self) -> float:
+        """Affine: force without control, at length 0."""
+
+    @property
+    def force_range(self) -> Range | None:
+        """The force saturates here, before the gear [N m or N]."""
 
     def __repr__(self) -> str: ...
 
@@ -440,6 +575,68 @@ class Tie:
     @property
     def offset(self) -> float:
         """q(joint) when q(source) = 0 [rad or m]."""
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
+class Constraint:
+    """An exact constraint between bodies, or between joints."""
+
+    def __init__(self, *, name: str = '', type: ConstraintType | str = ..., body: str = '', other: str = 'world', anchor: numpy.typing.ArrayLike = ..., other_anchor: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., terms: Sequence[LengthTerm] = ..., source: Sequence[LengthTerm] = ..., reference: float = 0.0, source_reference: float = 0.0, polynomial: Sequence[float] = ...) -> None: ...
+
+    def replace(self, *, name: str = '', type: ConstraintType | str = ..., body: str = '', other: str = 'world', anchor: numpy.typing.ArrayLike = ..., other_anchor: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., terms: Sequence[LengthTerm] = ..., source: Sequence[LengthTerm] = ..., reference: float = 0.0, source_reference: float = 0.0, polynomial: Sequence[float] = ...) -> Constraint:
+        """A copy with the given fields changed."""
+
+    @property
+    def name(self) -> str:
+        """Unique among constraints."""
+
+    @property
+    def type(self) -> ConstraintType:
+        """A ConstraintType or its name."""
+
+    @property
+    def body(self) -> str:
+        """Connect, weld: name of a body."""
+
+    @property
+    def other(self) -> str:
+        """Connect, weld: name of the other body."""
+
+    @property
+    def anchor(self) -> numpy.typing.NDArray[numpy.float64]:
+        """Point of `body`, in its frame [m], shape (3,)."""
+
+    @property
+    def other_anchor(self) -> numpy.typing.NDArray[numpy.float64]:
+        """Point of `other`, in its frame [m], shape (3,)."""
+
+    @property
+    def orientation(self) -> numpy.typing.NDArray[numpy.float64]:
+        """Weld: `other` in the frame of `body`, (w, x, y, z)."""
+
+    @property
+    def terms(self) -> tuple[LengthTerm, ...]:
+        """Coupling: the length that follows."""
+
+    @property
+    def source(self) -> tuple[LengthTerm, ...]:
+        """Coupling: the length that leads."""
+
+    @property
+    def reference(self) -> float:
+        """Coupling: taken from the length that follows."""
+
+    @property
+    def source_reference(self) -> float:
+        """Coupling: taken from the length that leads."""
+
+    @property
+    def polynomial(self) -> tuple[float, ...]:
+        """Coupling: coefficients, constant first."""
 
     def __repr__(self) -> str: ...
 
@@ -512,9 +709,9 @@ class Scene:
     Its lists are read as tuples of copies; change them by add_..., replace_..., or by assigning a whole new list.
     """
 
-    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
+    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., tendons: Sequence[Tendon] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., constraints: Sequence[Constraint] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
 
-    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
+    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., tendons: Sequence[Tendon] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., constraints: Sequence[Constraint] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
         """A copy with the given fields changed."""
 
     @property
@@ -562,6 +759,13 @@ class Scene:
     def shapes(self, value: Sequence[Shape]) -> None: ...
 
     @property
+    def tendons(self) -> tuple[Tendon, ...]:
+        """Fixed tendons."""
+
+    @tendons.setter
+    def tendons(self, value: Sequence[Tendon]) -> None: ...
+
+    @property
     def actuators(self) -> tuple[Actuator, ...]:
         """Actuators; their controls follow in this order."""
 
@@ -574,6 +778,13 @@ class Scene:
 
     @ties.setter
     def ties(self, value: Sequence[Tie]) -> None: ...
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Exact constraints that close loops."""
+
+    @constraints.setter
+    def constraints(self, value: Sequence[Constraint]) -> None: ...
 
     @property
     def exclude_contacts(self) -> tuple[tuple[str, str], ...]:
@@ -616,10 +827,10 @@ class Scene:
 
     def __setstate__(self, arg: dict, /) -> None: ...
 
-    def add_body(self, *, name: str = '', parent: int | str = 0, position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., motion: BodyMotion | str = ..., joints: Sequence[Joint] = ..., moments: Moments | None = None) -> int:
+    def add_body(self, *, name: str = '', parent: int | str = 0, position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., motion: BodyMotion | str = ..., joints: Sequence[Joint] = ..., moments: Moments | None = None, gravity_compensation: float = 0.0) -> int:
         """Appends a Body and returns its index; `parent` is an index or a name."""
 
-    def add_joint(self, body: int | str, *, name: str = '', type: JointType | str = ..., anchor: numpy.typing.ArrayLike = ..., axis: numpy.typing.ArrayLike = ..., axis2: numpy.typing.ArrayLike = ..., reference: float = 0.0, range: Range | tuple[float, float] | None = None, range2: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, damping: float = 0.0, armature: float = 0.0, stiffness: float = 0.0, spring_reference: float = 0.0) -> int:
+    def add_joint(self, body: int | str, *, name: str = '', type: JointType | str = ..., anchor: numpy.typing.ArrayLike = ..., axis: numpy.typing.ArrayLike = ..., axis2: numpy.typing.ArrayLike = ..., reference: float = 0.0, range: Range | tuple[float, float] | None = None, range2: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, damping: float = 0.0, armature: float = 0.0, stiffness: float = 0.0, spring_reference: float = 0.0, friction: float = 0.0, friction_speed: float = 0.01) -> int:
         """
         Appends a Joint to the body and returns its place among the body's joints.
         """
@@ -632,8 +843,16 @@ class Scene:
     def add_mesh(self, *, name: str = '', vertices: numpy.typing.ArrayLike = ..., triangles: numpy.typing.ArrayLike = ...) -> int:
         """Appends a TriangleMesh and returns its index."""
 
-    def add_actuator(self, *, name: str = '', type: ActuatorType | str = ..., joint: str = '', kp: float = 0.0, kd: float = 0.0, gear: Sequence[float] = ..., position_input: bool = True, velocity_input: bool = True, control_range: Range | tuple[float, float] | None = None) -> int:
-        """Appends an Actuator on an existing joint and returns its index."""
+    def add_actuator(self, *, name: str = '', type: ActuatorType | str = ..., joint: str = '', kp: float = 0.0, kd: float = 0.0, gear: Sequence[float] = ..., position_input: bool = True, velocity_input: bool = True, control_range: Range | tuple[float, float] | None = None, tendon: str = '', body: str = '', position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., gain: float = 1.0, bias: float = 0.0, force_range: Range | tuple[float, float] | None = None) -> int:
+        """
+        Appends an Actuator on an existing joint, tendon or body and returns its index.
+        """
+
+    def add_tendon(self, *, name: str = '', terms: Sequence[LengthTerm] = ..., range: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, stiffness: float = 0.0, rest: Range | tuple[float, float] | None = None, damping: float = 0.0, armature: float = 0.0, friction: float = 0.0, friction_speed: float = 0.01) -> int:
+        """Appends a Tendon over existing joints and returns its index."""
+
+    def add_constraint(self, *, name: str = '', type: ConstraintType | str = ..., body: str = '', other: str = 'world', anchor: numpy.typing.ArrayLike = ..., other_anchor: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., terms: Sequence[LengthTerm] = ..., source: Sequence[LengthTerm] = ..., reference: float = 0.0, source_reference: float = 0.0, polynomial: Sequence[float] = ...) -> int:
+        """Appends a Constraint and returns its index."""
 
     def add_tie(self, *, joint: str = '', source: str = '', ratio: float = 1.0, offset: float = 0.0) -> int:
         """Appends a Tie between existing joints and returns its index."""
@@ -652,16 +871,22 @@ class Scene:
     def include(self, a: int | str, b: int | str) -> None:
         """The two bodies (indices or names) may touch whatever other rules say."""
 
-    def replace_body(self, which: int | str, *, name: str = '', parent: int = 0, position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., motion: BodyMotion | str = ..., joints: Sequence[Joint] = ..., moments: Moments | None = None) -> None:
+    def replace_body(self, which: int | str, *, name: str = '', parent: int = 0, position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., motion: BodyMotion | str = ..., joints: Sequence[Joint] = ..., moments: Moments | None = None, gravity_compensation: float = 0.0) -> None:
         """Changes fields of the element with this index or name."""
 
     def replace_shape(self, which: int | str, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> None:
         """Changes fields of the element with this index or name."""
 
-    def replace_actuator(self, which: int | str, *, name: str = '', type: ActuatorType | str = ..., joint: str = '', kp: float = 0.0, kd: float = 0.0, gear: Sequence[float] = ..., position_input: bool = True, velocity_input: bool = True, control_range: Range | tuple[float, float] | None = None) -> None:
+    def replace_actuator(self, which: int | str, *, name: str = '', type: ActuatorType | str = ..., joint: str = '', kp: float = 0.0, kd: float = 0.0, gear: Sequence[float] = ..., position_input: bool = True, velocity_input: bool = True, control_range: Range | tuple[float, float] | None = None, tendon: str = '', body: str = '', position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., gain: float = 1.0, bias: float = 0.0, force_range: Range | tuple[float, float] | None = None) -> None:
         """Changes fields of the element with this index or name."""
 
-    def replace_joint(self, joint: str, *, name: str = '', type: JointType | str = ..., anchor: numpy.typing.ArrayLike = ..., axis: numpy.typing.ArrayLike = ..., axis2: numpy.typing.ArrayLike = ..., reference: float = 0.0, range: Range | tuple[float, float] | None = None, range2: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, damping: float = 0.0, armature: float = 0.0, stiffness: float = 0.0, spring_reference: float = 0.0) -> None:
+    def replace_tendon(self, which: int | str, *, name: str = '', terms: Sequence[LengthTerm] = ..., range: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, stiffness: float = 0.0, rest: Range | tuple[float, float] | None = None, damping: float = 0.0, armature: float = 0.0, friction: float = 0.0, friction_speed: float = 0.01) -> None:
+        """Changes fields of the element with this index or name."""
+
+    def replace_constraint(self, which: int | str, *, name: str = '', type: ConstraintType | str = ..., body: str = '', other: str = 'world', anchor: numpy.typing.ArrayLike = ..., other_anchor: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., terms: Sequence[LengthTerm] = ..., source: Sequence[LengthTerm] = ..., reference: float = 0.0, source_reference: float = 0.0, polynomial: Sequence[float] = ...) -> None:
+        """Changes fields of the element with this index or name."""
+
+    def replace_joint(self, joint: str, *, name: str = '', type: JointType | str = ..., anchor: numpy.typing.ArrayLike = ..., axis: numpy.typing.ArrayLike = ..., axis2: numpy.typing.ArrayLike = ..., reference: float = 0.0, range: Range | tuple[float, float] | None = None, range2: Range | tuple[float, float] | None = None, limit_stiffness: float = 10000.0, damping: float = 0.0, armature: float = 0.0, stiffness: float = 0.0, spring_reference: float = 0.0, friction: float = 0.0, friction_speed: float = 0.01) -> None:
         """Changes fields of the joint with this name."""
 
     def body_index(self, body: int | str) -> int:
@@ -761,6 +986,10 @@ class Model:
     @property
     def num_controls(self) -> int:
         """Inputs of all actuators together."""
+
+    @property
+    def num_constraint_rows(self) -> int:
+        """Equations of all constraints together."""
 
     @property
     def num_kinematic(self) -> int:
@@ -947,6 +1176,13 @@ class Parameters:
     def stiffness(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], /) -> None: ...
 
     @property
+    def joint_friction(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """Dry friction of hinges and slides, shape (num_dofs,) [N m or N]."""
+
+    @joint_friction.setter
+    def joint_friction(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], /) -> None: ...
+
+    @property
     def gravity(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
         """Shape (3,) [m/s^2]."""
 
@@ -1036,6 +1272,39 @@ def parameter_mask(model: Model, selection: Sequence[str]) -> Annotated[NDArray[
 def build_model(scene: Scene) -> Model:
     """
     Compiles a Scene. Raises ValueError naming the element, its value and what was expected.
+    """
+
+class ProjectedState:
+    """A state that keeps all constraints, and how far it was from that."""
+
+    @property
+    def state(self) -> State:
+        """The state."""
+
+    @property
+    def residual_before(self) -> float:
+        """Largest violation before [m or rad]."""
+
+    @property
+    def residual_after(self) -> float:
+        """Largest violation that is left [m or rad]."""
+
+    @property
+    def moved(self) -> float:
+        """Largest change of a coordinate [m or rad]."""
+
+    @property
+    def worst(self) -> str:
+        """Name of the constraint that was broken most."""
+
+def project_onto_constraints(model: Model, parameters: Parameters, state: State) -> ProjectedState:
+    """
+    The nearest state, in the metric of the mass matrix, that keeps all constraints of the model.
+    """
+
+def constraint_values(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    What all constraints are broken by, in the order of Scene.constraints: connect 3 rows [m], weld 6 [m, sin of an angle], coupling 1.
     """
 
 def forward_kinematics(model: Model, parameters: Parameters, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 7), order='C')]:
@@ -1711,6 +1980,12 @@ class StepReport:
     @property
     def contact(self) -> float:
         """Contact energy [J]."""
+
+    @property
+    def constraint_residual(self) -> float:
+        """
+        Largest violation of a constraint at the end of the step [m, or rad where it turns].
+        """
 
     @property
     def contact_linearizations(self) -> int:
