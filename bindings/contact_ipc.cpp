@@ -38,7 +38,7 @@ void bind_contact_ipc(nb::module_& m) {
             },
             nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(), "range"_a.none() = nb::none(),
             "slip_speed"_a.none() = nb::none(),
-            "stiffness: factor of the automatic weights, with which four terms at half the range carry the lighter "
+            "stiffness: factor of the automatic weights, with which four terms at 0.85 of the range carry the lighter "
             "body of "
             "a pair.\n"
             "weight_in_joules: kappa [J] of every pair instead. range [m]: where contact begins; None = two hundredths "

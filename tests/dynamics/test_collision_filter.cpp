@@ -458,6 +458,14 @@ TEST_CASE("a detour is a way that no screw leads along") {
         const Eigen::Matrix3d about_y = exp_rotation({0.0, 0.2, 0.0});
         const Vector3d edge(0.6, 0.0, 5.1e-4);
         CHECK_FALSE(detour(Pose{}, close, Pose{}, Pose{about_y, edge + about_y * (close.position - edge)}));
+        // shorter steps end there, too, up to a tenth of the radius: no detour; or on the other side: one
+        const double radius = std::hypot(0.5, 0.4);
+        const auto with_pieces = [&](double aside) {
+            const Poses pieces{Pose{}, Pose{}, {through.rotation, through.position + Vector3d(aside, 0.0, 0.0)}};
+            return filter.find_detour({Pose{}, Pose{}, start}, {Pose{}, Pose{}, through}, memory, &pieces).has_value();
+        };
+        CHECK_FALSE(with_pieces(0.09 * radius));
+        CHECK(with_pieces(0.11 * radius));
     }
 }
 

@@ -232,3 +232,76 @@ TEST_CASE("piecewise step: a body held by the filter does not hold others") {
     CHECK(way.alpha * step[14] > 1e-5 * asked[14]);
     CHECK(report.min_gap > 0.0);
 }
+
+TEST_CASE("piecewise step: what ties and joints hold together is slowed down together, and nothing else") {
+    Scene scene;
+    add_ground(scene);
+    const auto add_slider = [&](const char* name, const Vector3d& place) {
+        add_free_box(scene, name, {0.1, 0.1, 0.1}, 1.0, place);
+        scene.bodies.back().joints = {{.name = name, .type = JointType::Slide, .axis = Vector3d::UnitZ()}};
+    };
+    add_slider("held", {0.0, 0.0, 0.1 + 1e-6});
+    add_slider("tied", {2.0, 0.0, 1.0});
+    add_slider("free", {4.0, 0.0, 1.0});
+    add_free_box(scene, "arm", {0.1, 0.1, 0.1}, 1.0, {0.0, 0.0, 0.5});  // on the one that is held
+    scene.bodies.back().parent = 1;
+    scene.bodies.back().joints = {{.name = "arm", .type = JointType::Hinge, .axis = Vector3d::UnitX()}};
+    scene.ties = {{.joint = "tied", .source = "held", .ratio = 1.0}};
+    const auto model = build_model(scene);
+    const ContactSetup contact = long_range(*model);
+    const Parameters parameters = model->default_parameters();
+    const StepContext context{*model, parameters, contact.potential.get(), contact.filter.get(), {}};
+    State now = model->default_state();
+    const auto dof = [&](int body) { return model->bodies()[static_cast<std::size_t>(body)].first_dof; };
+    const int held = dof(1), tied = dof(2), free = dof(3), arm = dof(4);
+    now.v[held] = now.v[tied] = now.v[free] = -5.0;
+    now.v[arm] = 1.0;
+    StepMemory memory = make_memory(context);
+    StepProblem problem;
+    problem.begin(context, now, {}, memory);
+    problem.linearize(now.q);
+    NewtonDirection direction{.slope = -1.0};
+    VectorXd step = context.options.dt * now.v;
+    const VectorXd asked = step;
+    StepReport report;
+    const FreeWay way = problem.free_way(step, direction, report);
+    CHECK(report.shortest_step < 1e-4);
+    CHECK(std::abs(step[held]) < 1e-3 * std::abs(asked[held]));
+    CHECK(step[tied] == step[held]);                                                            // the tie holds
+    CHECK(step[arm] / asked[arm] == doctest::Approx(step[held] / asked[held]).epsilon(1e-12));  // so does the tree
+    CHECK(way.alpha * step[free] < 0.35 * asked[free]);                                         // moves on
+}
+
+TEST_CASE("piecewise step: a barrier that is weak beside a hit still lets the step arrive, and exactly") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Scene scene;
+        add_ground(scene);
+        add_free_box(scene, "below", {0.1, 0.1, 0.1}, 1.0, {0.0, 0.0, 0.11});
+        add_free_box(scene, "above", {0.05, 0.06, 0.07}, 4.0, {0.02, 0.01, 0.4});
+        add_free_box(scene, "beside", {0.1, 0.1, 0.1}, 0.1, {0.3, 0.0, 0.12});
+        const auto model = build_model(scene);
+        Parameters parameters = model->default_parameters();
+        parameters.contact_stiffness = 1e-4;
+        const ContactSetup contact = make_contact_setup(*model, entry.make_default(*model), entry.name);
+        State start = model->default_state();
+        start.v.segment<6>(6) << 3.0, 0.0, -15.0, 2.0, 5.0, 0.0;
+        start.v.segment<3>(12) << -10.0, 0.0, 0.0;
+        const Trajectory t =
+            rollout(model, parameters, {.state0 = start, .controls = RowMatrix::Zero(8, 0)}, {.dt = 0.02}, contact);
+        REQUIRE(t.converged());
+        for (const StepReport& report : t.reports) CHECK(report.min_gap > 0.0);
+        // The minimum is that of the contact asked for: going on from each state with the same weight finds the next.
+        const StepContext context{*model, parameters, contact.potential.get(), contact.filter.get(), {.dt = 0.02}};
+        for (int step = 0; step < 8; ++step) {
+            if (t.reports[static_cast<std::size_t>(step)].pieces > 1) continue;
+            StepMemory memory = make_memory(context);
+            StepProblem problem;
+            problem.begin(context, t.state(step), {}, memory);
+            problem.linearize(t.state(step + 1).q);
+            StepReport report;
+            VectorXd way;
+            CHECK(problem.direction(t.state(step + 1).q, way, report).excess < 1.0);
+        }
+    }
+}

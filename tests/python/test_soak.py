@@ -193,6 +193,13 @@ def test_work_is_bounded_by_evaluations():
     assert row["status"] == "left" and sum(row["evaluations"][:-1]) < 5
 
 
+@pytest.mark.parametrize("seed", [203, 205])
+def test_a_barrier_that_is_weak_beside_a_hit_arrives(seed):
+    """Stiffness 0.03 and 0.004 of automatic: gaps shrink to nanometres before the logarithm acts."""
+    row, _, _ = soak.roll(soak.Plan(first=seed, scenes=1, contact=["ipc"], steps=20), seed)
+    assert (row["status"], row["intersection"]) == ("done", None)
+
+
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_sixty_heaps_arrive(tmp_path):

@@ -49,11 +49,20 @@ def pierced(p: np.ndarray, q: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return found
 
 
+def _within(triangles: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Those whose bounding boxes meet a box."""
+    return triangles[np.all((triangles.min(axis=1) <= upper) & (triangles.max(axis=1) >= lower), axis=1)]
+
+
 def surfaces_cross(first: np.ndarray, second: np.ndarray) -> bool:
     """Whether an edge of one surface goes through a triangle of the other, shapes (n, 3, 3)."""
-    lower, upper = (np.array([box(s, axis=1) for s in (first, second)], dtype=object) for box in (np.min, np.max))
-    apart = np.any((lower[0][:, None] > upper[1][None]) | (lower[1][None] > upper[0][:, None]), axis=2)
-    i, j = np.nonzero(~apart.astype(bool))
+    first = _within(first, second.min(axis=(0, 1)), second.max(axis=(0, 1)))
+    second = _within(second, first.min(axis=(0, 1), initial=np.inf), first.max(axis=(0, 1), initial=-np.inf))
+    (low_a, high_a), (low_b, high_b) = ((s.min(axis=1), s.max(axis=1)) for s in (first, second))
+    near = np.ones((len(first), len(second)), dtype=bool)
+    for k in range(3):
+        near &= (low_a[:, None, k] <= high_b[None, :, k]) & (low_b[None, :, k] <= high_a[:, None, k])
+    i, j = np.nonzero(near)
     if len(i) == 0:
         return False
     for s, t in ((first[i], second[j]), (second[j], first[i])):

@@ -217,15 +217,21 @@ PairCertificate CollisionFilter::certify_meshes(int pair, const GapTargets& targ
     return certifier.certify(alpha, cached.direction);
 }
 
-std::optional<ContactPair> CollisionFilter::find_detour(const Poses& from, const Poses& to,
-                                                        FilterMemory& memory) const {
+std::optional<ContactPair> CollisionFilter::find_detour(const Poses& from, const Poses& to, FilterMemory& memory,
+                                                        const Poses* pieces) const {
     const auto& pairs = geometry().pairs;
+    const auto apart = [&](const Poses& poses, std::size_t a, std::size_t b) -> Vector3d {
+        const auto centre = [&](std::size_t k) { return poses[k] * (shapes_[k].frame() * shapes_[k].root().centre); };
+        return centre(b) - centre(a);
+    };
     for (std::size_t p = 0; p < pairs.size(); ++p) {
         const auto a = static_cast<std::size_t>(pairs[p].a), b = static_cast<std::size_t>(pairs[p].b);
         if (shapes_[a].empty() || shapes_[b].empty()) continue;
         const Pose first = relative(from[a] * shapes_[a].frame(), from[b] * shapes_[b].frame());
         const Pose last = relative(to[a] * shapes_[a].frame(), to[b] * shapes_[b].frame());
         const CollisionShape::Node &still = shapes_[a].root(), &moving = shapes_[b].root();
+        const double bow = kBow * std::min(still.radius, moving.radius);
+        if (pieces && (apart(*pieces, a, b) - apart(to, a, b)).norm() <= bow) continue;
         const Vector3d centre = 0.5 * (first * moving.centre + last * moving.centre) - still.centre;
         if (centre.norm() > still.radius + moving.radius + 0.5 * (last * moving.centre - first * moving.centre).norm())
             continue;  // a screw of at most half a turn stays within half its chord of the chord's middle
@@ -242,7 +248,6 @@ std::optional<ContactPair> CollisionFilter::find_detour(const Poses& from, const
         };
         if (free(first, last)) continue;
         const Pose middle = memory.motion_.at(0.5);
-        const double bow = kBow * std::min(still.radius, moving.radius);
         if (!any_side([&](const Vector3d& side) {
                 const Pose aside{middle.rotation, middle.position + bow * side};
                 return free(first, aside) && free(aside, last);

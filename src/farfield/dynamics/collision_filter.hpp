@@ -75,9 +75,10 @@ class CollisionFilter {
 
     /// The first contact pair of meshes of which one, seen from the other, cannot have moved from `from` to `to` along a screw, nor along
     /// two that lead a tenth of the smaller one's radius aside: it went around the other or, between states that no certified path
-    /// connects, through it. Turning together is no motion here.
-    [[nodiscard]] std::optional<ContactPair> find_detour(const Poses& from, const Poses& to,
-                                                         FilterMemory& memory) const;
+    /// connects, through it. Turning together is no motion here. `pieces`: where shorter steps end, if known; a pair that ends there
+    /// as it does in `to`, up to a tenth of that radius, went the same way.
+    [[nodiscard]] std::optional<ContactPair> find_detour(const Poses& from, const Poses& to, FilterMemory& memory,
+                                                         const Poses* pieces = nullptr) const;
 
     /// Lower bound of the gap of one contact pair, at least nine tenths of it; 0 when the surfaces touch.
     [[nodiscard]] double gap_lower_bound(int pair, const Poses& poses) const;

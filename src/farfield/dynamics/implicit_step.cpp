@@ -14,8 +14,11 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr int kEvaluations = 2;  // per iteration, on average, before a step is given up
-constexpr int kPatience = 20;    // iterations that do not bring it closer, before it is
+constexpr int kEvaluations = 2;                 // per iteration, on average, before a step is given up
+constexpr int kPatience = 20;                   // iterations that do not bring it closer, before it is
+constexpr double kStiffer[] = {1e3, 1e2, 1e1};  // times the weight of contact, one after the other
+constexpr int kStage = 10;                      // iterations with each of them
+constexpr double kRough = 1e-3;                 // the tolerance there
 
 /// One step on the way to its solution.
 struct StepSolve {
@@ -60,6 +63,39 @@ void choose_start(StepSolve& solve) {
     } else if (solve.context.filter && !solve.problem.scripted()) {
         if (!guess.size() || !start_from(solve, guess)) start_from(solve, solve.now.v);
     }
+}
+
+/// Newton's method with what is left of the budget of a step.
+void minimise(StepSolve& solve, int most_iterations) {
+    const StepOptions& options = solve.context.options;
+    const ContactCounts counts = solve.problem.contact_counts();
+    newton(solve.problem,
+           {std::min(most_iterations, options.max_iterations),
+            kEvaluations * options.max_iterations - counts.linearizations - counts.energies, kPatience,
+            solve.context.trace},
+           solve.x, solve.report);
+}
+
+/// A barrier that is weak beside the forces it will have to bear lets bodies come so near, and from so far, that they block each other
+/// long before it acts. Approaches the minimum through those of stiffer contact, as interior-point methods do, friction left as it is.
+void press_gradually(StepSolve& solve) {
+    const StepContext& context = solve.context;
+    solve.report.min_gap = std::numeric_limits<double>::infinity();  // it starts again
+    choose_start(solve);
+    Parameters stiffer = context.parameters;
+    StepContext stage{context.model,   stiffer,      context.contact, context.filter,
+                      context.options, context.pool, context.trace,   context.law};
+    stage.options.tolerance = kRough;
+    for (const double factor : kStiffer) {
+        stiffer.contact_stiffness = factor * context.parameters.contact_stiffness;
+        stiffer.friction = context.parameters.friction / factor;
+        solve.problem.begin(stage, solve.now, solve.input, solve.memory);
+        solve.x.evaluated = false;
+        minimise(solve, solve.report.iterations + kStage);
+    }
+    solve.problem.begin(context, solve.now, solve.input, solve.memory);
+    solve.x.evaluated = false;
+    minimise(solve, context.options.max_iterations);
 }
 
 /// Did a body go around another within the step? Only one that was in the way makes it possible.
@@ -204,8 +240,10 @@ StepReport implicit_step(const StepContext& context, const State& now, const Ste
     s.problem.reset_counts();
     s.problem.begin(context, now, input, memory);
     choose_start(solve);
-    const int most = context.options.max_iterations;
-    newton(s.problem, {most, kEvaluations * most, kPatience, context.trace}, s.x, solve.report);
+    minimise(solve, context.options.max_iterations);
+    const bool stuck =
+        solve.report.status == StepStatus::MaxIterations || solve.report.status == StepStatus::LineSearchFailed;
+    if (context.contact && stuck && solve.report.iterations < context.options.max_iterations) press_gradually(solve);
     solve.report.detour = went_around(solve);
     name_squeezed(solve);
     return finish(solve, next);

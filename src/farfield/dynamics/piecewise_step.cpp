@@ -15,8 +15,8 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr int kMostCuts = 8;    // halvings of a step that does not arrive
-constexpr int kDetourCuts = 2;  // of one that leads around a body
-constexpr int kAttempts = 5;    // budgets of iterations, and of calls of contact, that all attempts may use together
+constexpr int kDetourCuts = 3;  // of one that seems to lead around a body
+constexpr int kAttempts = 10;   // budgets of iterations, and of calls of contact, that all attempts may use together
 
 StepContext with_length(const StepContext& context, double length) {
     StepContext piece = context;
@@ -121,27 +121,35 @@ class Attempts {
 
     /// The same, in pieces where it has to be.
     StepReport advance(double begin, double length, const State& now, State& next, int depth) {
-        const StepReport whole = attempt(begin, length, now, next);
+        StepReport whole = attempt(begin, length, now, next);
         const bool arrived = whole.status == StepStatus::Converged;
         if (arrived && !whole.detour) return whole;
         if (depth == (arrived ? kDetourCuts : kMostCuts) || iterations_left() <= 0) return whole;
         if (whole.status == StepStatus::Intersecting) return whole;  // it starts where bodies touch
         const State kept = next;
         const std::size_t before = cuts_.size();
-        const auto good = [&](const StepReport& part) {
-            return part.status == StepStatus::Converged && !(arrived && part.detour);
-        };
         State middle;
         StepReport pieces = advance(begin, 0.5 * length, now, middle, depth + 1);
-        if (good(pieces)) {
+        if (pieces.status == StepStatus::Converged) {
             cuts_.push_back({.fraction = begin + 0.5 * length, .state = middle});
             pieces = joined(pieces, advance(begin + 0.5 * length, 0.5 * length, middle, next, depth + 1));
         }
-        if (good(pieces)) return pieces;
+        const bool in_pieces = pieces.status == StepStatus::Converged;
+        if (arrived && in_pieces) whole.detour = went_elsewhere(now, kept, next);
+        if (in_pieces && (!arrived || whole.detour)) return pieces;
         next = kept;
         cuts_.resize(before);
         pieces.pieces = 1;
         return arrived || whole.status == StepStatus::Squeezed ? whole : pieces;
+    }
+
+    /// Whether a step that seems to lead a body around another ends where its pieces do not.
+    [[nodiscard]] bool went_elsewhere(const State& now, const State& whole, const State& pieces) {
+        Kinematics from, to, in_pieces;
+        forward_kinematics(context_.model, context_.parameters, now.q, from);
+        forward_kinematics(context_.model, context_.parameters, whole.q, to);
+        forward_kinematics(context_.model, context_.parameters, pieces.q, in_pieces);
+        return context_.filter->find_detour(from.poses, to.poses, memory_.filter, &in_pieces.poses).has_value();
     }
 
     [[nodiscard]] static StepReport joined(const StepReport& first, StepReport second) {

@@ -2,7 +2,8 @@
 #pragma once
 /// @file  A step that is taken in pieces where it does not arrive as a whole, and the way back through them.
 ///
-/// A step that fails, or leads a body around another, is cut in two halves, and so on. Each piece is an ordinary step: of its own length,
+/// A step that fails is cut in two halves, and so on. So is one that seems to lead a body around another; where the halves end as the
+/// whole does, it did not, and the whole is kept. Each piece is an ordinary step: of its own length,
 /// with its own lagged friction, from the state the last one ended in. Controls are those of the whole; scripted bodies go along
 /// q -> retract(q, t delta), t the time in the step.
 #include <span>

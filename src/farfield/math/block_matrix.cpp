@@ -68,7 +68,8 @@ void BlockMatrix::factor_indefinite() {
 }
 
 void BlockMatrix::factor_absolute(double floor, const VectorXd& scales) {
-    const VectorXd shrink = scales.cwiseSqrt().cwiseInverse();
+    const VectorXd shrink =
+        (scales / scales[0]).cwiseSqrt().cwiseInverse();  // of ratios: the root of 2 has no exact value
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(shrink.asDiagonal() * complete() * shrink.asDiagonal());
     const VectorXd size = eigen.eigenvalues().cwiseAbs();
     conditioning_ = eigen.eigenvalues().minCoeff() / size.maxCoeff();

@@ -1345,7 +1345,7 @@ class Ipc(ContactModel):
 
     def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, range: float | None = None, slip_speed: float | None = None) -> None:
         """
-        stiffness: factor of the automatic weights, with which four terms at half the range carry the lighter body of a pair.
+        stiffness: factor of the automatic weights, with which four terms at 0.85 of the range carry the lighter body of a pair.
         weight_in_joules: kappa [J] of every pair instead. range [m]: where contact begins; None = two hundredths of the smaller body of a pair.
         slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
         """

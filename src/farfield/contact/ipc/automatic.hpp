@@ -11,8 +11,9 @@ namespace farfield::contact::ipc {
 /// The length of the global form [m], as in the long-range model.
 [[nodiscard]] double automatic_length(const PairUnits& units);
 
-/// The weight [J] with which four terms at half the range carry the lighter body. For the global form, which is that of the long-range
-/// model as printed, as much as there.
+/// The weight [J] with which four terms at 0.85 of the range carry the lighter body: the force of a logarithm grows as slowly as 1/gap, so
+/// one that carries a body in the middle of the range leaves a hit of thousands of weights a gap of nanometres. For the global form, which
+/// is that of the long-range model as printed, as much as there.
 [[nodiscard]] double automatic_weight(const PairUnits& units, Form form, double range);
 
 }  // namespace farfield::contact::ipc

@@ -35,7 +35,11 @@ class PlaneProblem {
         for (const FrictionPoint& point : contact.points) {
             gyration += point.load * (basis.transpose() * (point.position - center)).squaredNorm();
         }
-        arm = gyration > 0.0 ? std::sqrt(gyration / total) : 1.0;
+        if (gyration > 0.0) {
+            arm = std::sqrt(gyration / total);
+        } else if (model.spin > 0.0) {  // the spin does nothing: any arm does that makes units agree
+            arm = std::sqrt(model.spin * std::sqrt(model.smoothing));
+        }
     }
 
     /// B^T (n x (y - c)) / arm

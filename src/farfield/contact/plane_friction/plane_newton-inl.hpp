@@ -110,8 +110,10 @@ HWY_INLINE void load_problem(const PlaneChunk& chunk, size_t lane, const PlainMo
         p.sx[m] = R::load(&chunk.spin[2 * m][lane]), p.sy[m] = R::load(&chunk.spin[2 * m + 1][lane]);
         p.a[m] = share * R::load(&chunk.load[m][lane]);
     }
-    p.stiffness = R::set(model.spin) / (radius * radius);
     p.eps = R::set(model.smoothing);
+    // Where the spin does nothing, any stiffness does; this one has the unit of the others, so that bits do not depend on units.
+    const auto spins = R::load(&chunk.pinned[lane]) <= R::set(0.0);
+    p.stiffness = select(spins, R::set(model.spin) / (radius * radius), R::set(1.0) / sqrt(p.eps));
 }
 
 /// A motion of the plane with slips w, 1 / psi and e.
@@ -195,11 +197,11 @@ HWY_INLINE Lane3<R> solve_step(Symmetric3<R> h, const Lane3<R>& g, R& decrement)
     return step;
 }
 
-/// Newton step and its decrement. `idle` and `pinned` keep such lanes regular.
+/// Newton step and its decrement. `idle` keeps such lanes regular.
 template <class R>
-HWY_INLINE Lane3<R> newton_step(const PlaneLanes<R>& p, const SlipState<R>& state, R idle, R pinned, R& decrement) {
+HWY_INLINE Lane3<R> newton_step(const PlaneLanes<R>& p, const SlipState<R>& state, R idle, R& decrement) {
     const R zero = R::set(0.0);
-    Symmetric3<R> h{idle, zero, zero, idle, zero, pinned + p.stiffness};
+    Symmetric3<R> h{idle, zero, zero, idle, zero, p.stiffness};
     Lane3<R> g{zero, zero, p.stiffness * state.q.z};
     for (size_t m = 0; m < 6; ++m) {
         const SlipCurvature<R> k = curvature(p, state, m);
@@ -215,9 +217,9 @@ HWY_INLINE Lane3<R> newton_step(const PlaneLanes<R>& p, const SlipState<R>& stat
 /// The minimum of sum a |w|^2 / psi with psi held, which lies above e and touches it: e cannot rise. Far from the minimum a better
 /// step than Newton's, which takes kinks for parabolas.
 template <class R>
-HWY_INLINE Lane3<R> reweighted_step(const PlaneLanes<R>& p, const SlipState<R>& state, R idle, R pinned, R& decrement) {
+HWY_INLINE Lane3<R> reweighted_step(const PlaneLanes<R>& p, const SlipState<R>& state, R idle, R& decrement) {
     const R zero = R::set(0.0);
-    Symmetric3<R> h{idle, zero, zero, idle, zero, pinned + p.stiffness};
+    Symmetric3<R> h{idle, zero, zero, idle, zero, p.stiffness};
     Lane3<R> g{zero, zero, p.stiffness * state.q.z};
     for (size_t m = 0; m < 6; ++m) {
         const R f = p.a[m] * state.r[m], fx = f * state.wx[m], fy = f * state.wy[m];
@@ -232,19 +234,19 @@ HWY_INLINE Lane3<R> reweighted_step(const PlaneLanes<R>& p, const SlipState<R>& 
 
 /// Newton with Armijo halving on the lanes of `active`; the others keep their bits. Returns steps taken.
 template <class R>
-HWY_INLINE R minimise(const PlaneLanes<R>& p, typename R::Mask active, R idle, R pinned, const PlaneStop& stop,
+HWY_INLINE R minimise(const PlaneLanes<R>& p, typename R::Mask active, R idle, const PlaneStop& stop,
                       SlipState<R>& state) {
     const R one = R::set(1.0), enough = R::set(stop.of_smallest) * sqrt(p.eps);
     R iterations = R::set(0.0);
     for (int i = 0; i < kMaxPlaneIterations; ++i) {
         R decrement;
-        Lane3<R> step = newton_step(p, state, idle, pinned, decrement);
+        Lane3<R> step = newton_step(p, state, idle, decrement);
         const auto searching = but_not(active, decrement <= fma(R::set(stop.of_energy), state.value, enough));
         if (i == 0) {
             const auto far = searching & (R::set(kPlaneFar) * state.value < decrement);
             if (!none(far)) {
                 R gentle;
-                step = select(far, reweighted_step(p, state, idle, pinned, gentle), step);
+                step = select(far, reweighted_step(p, state, idle, gentle), step);
                 decrement = select(far, gentle, decrement);
             }
         }
@@ -275,13 +277,13 @@ HWY_NOINLINE void solve_group(PlaneChunk& chunk, size_t lane, const PlainMotion 
                               const PlaneStop& stop) {
     PlaneLanes<R> p;
     load_problem(chunk, lane, bodies, model, p);
-    const R zero = R::set(0.0), share = R::load(&chunk.share[lane]), pinned = R::load(&chunk.pinned[lane]);
+    const R zero = R::set(0.0), share = R::load(&chunk.share[lane]);
     const auto loaded = zero < share;
     const Lane3<R> start = least_squares(p);
     SlipState<R> state;
     state.q = start + load_row3<R>(chunk.offset, lane);
     complete(p, state);
-    const R iterations = minimise(p, loaded, select(loaded, zero, R::set(1.0)), pinned, stop, state);
+    const R iterations = minimise(p, loaded, select(loaded, zero, R::set(1.0)), stop, state);
     const Lane3<R> offset = state.q - start;
     state.q.x.store(&chunk.motion[0][lane]), state.q.y.store(&chunk.motion[1][lane]);
     state.q.z.store(&chunk.motion[2][lane]);
