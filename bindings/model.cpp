@@ -79,6 +79,12 @@ nb::list half_spaces(const Model& model) {
     return out;
 }
 
+std::vector<std::string> contact_policies(const Model& model) {
+    std::vector<std::string> out;
+    for (const ContactPair& pair : model.collision().pairs) out.emplace_back(pair.near ? "near" : "all");
+    return out;
+}
+
 nb::list contact_pairs(const Model& model) {
     nb::list out;
     for (const ContactPair& pair : model.collision().pairs) {
@@ -281,6 +287,8 @@ void bind_model(nb::module_& m) {
             "reduction", [](const Model& x) { return x.reduction().E; },
             "E of the exact reduction: tangent steps are E z, shape (num_dofs, num_unknowns).")
         .def_prop_ro("contact_pairs", &contact_pairs, "Pairs of body names that may meet.")
+        .def_prop_ro("contact_policies", &contact_policies,
+                     "'all' or 'near' for every one of contact_pairs, see Scene.self_contact and set_pair_contact.")
         .def_prop_ro(
             "excluded_pairs", &Model::excluded_pairs,
             "Pairs with a moving body that are left out of contact, as 'a, b: reason'; Scene.include brings one back.")

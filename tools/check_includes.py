@@ -41,6 +41,7 @@ NEVER = {("grains", "model"), ("grains", "contact"), ("grains", "scene")}
 PYTHON_RANKS = {
     "": 0,  # farfield itself, the names that everything may use
     "_core": 0,
+    "collision": 0,
     "body_moments": 0,
     "contact_models": 0,
     "convex": 0,

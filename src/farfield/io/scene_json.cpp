@@ -33,6 +33,10 @@ struct Words<ShapeType> {
                                                     "ellipsoid", "mesh",   "half_space"};
 };
 template <>
+struct Words<ContactPolicy> {
+    static constexpr std::array<const char*, 3> all{"all", "near", "none"};
+};
+template <>
 struct Words<ActuatorType> {
     static constexpr std::array<const char*, 3> all{"motor", "pd", "affine"};
 };
@@ -220,9 +224,16 @@ void fields(Archive& archive, As<Archive, PairFriction>& pair) {
 }
 
 template <class Archive>
+void fields(Archive& archive, As<Archive, PairContact>& pair) {
+    archive("a", pair.a);
+    archive("b", pair.b);
+    archive("policy", pair.policy);
+}
+
+template <class Archive>
 void fields(Archive& archive, As<Archive, Scene>& scene) {
     auto& [name, gravity, dt, bodies, meshes, shapes, tendons, actuators, ties, constraints, exclude_contacts,
-           include_contacts, pair_friction, keyframes, warnings] = scene;
+           include_contacts, pair_friction, self_contact, pair_contact, keyframes, warnings] = scene;
     archive("name", name);
     archive("gravity", gravity);
     archive.if_given("dt", dt);
@@ -236,6 +247,8 @@ void fields(Archive& archive, As<Archive, Scene>& scene) {
     archive("exclude_contacts", exclude_contacts);
     archive("include_contacts", include_contacts);
     archive("pair_friction", pair_friction);
+    archive("self_contact", self_contact);
+    archive("pair_contact", pair_contact);
     archive("keyframes", keyframes);
     archive("warnings", warnings);
 }

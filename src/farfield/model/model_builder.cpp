@@ -509,6 +509,10 @@ void ModelBuilder::add_contact_pairs() {
         if (!(friction >= 0.0) || !std::isfinite(friction))
             fail("pair_friction of '", a, "' and '", b, "': ", friction, ", expected >= 0");
     }
+    for (const auto& [a, b, policy] : scene_.pair_contact) {
+        (void)body_index(a, "pair_contact");
+        (void)body_index(b, "pair_contact");
+    }
     for (const auto& [a, b] : scene_.include_contacts) {
         (void)body_index(a, "include_contacts");
         (void)body_index(b, "include_contacts");

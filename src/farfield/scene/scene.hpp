@@ -162,6 +162,19 @@ struct PairFriction {
     double friction = 0.5;
 };
 
+/// How far two bodies push each other. Barrier and certificate are the same for All and Near.
+enum class ContactPolicy {
+    All,   ///< as far as the contact model reaches: of long-range contact at every distance
+    Near,  ///< only within a small part of their size, see longrange/options.hpp; models of finite range keep their own
+    None,  ///< never: they may pass through each other
+};
+
+/// Of two bodies, by name, whatever else holds for them.
+struct PairContact {
+    std::string a, b;
+    ContactPolicy policy = ContactPolicy::All;
+};
+
 struct Scene {
     std::string name = "scene";
     Eigen::Vector3d gravity{0.0, 0.0, -9.81};
@@ -175,6 +188,8 @@ struct Scene {
     std::vector<Constraint> constraints;
     std::vector<std::pair<std::string, std::string>> exclude_contacts, include_contacts;  ///< body names
     std::vector<PairFriction> pair_friction;
+    ContactPolicy self_contact = ContactPolicy::Near;  ///< between the bodies of one tree
+    std::vector<PairContact> pair_contact;
     std::vector<Keyframe> keyframes;
     std::vector<std::string> warnings;  ///< what an importer could not carry over; shown by the model
 };

@@ -62,6 +62,19 @@ class ShapeType(enum.Enum):
 
     HalfSpace = 6
 
+class ContactPolicy(enum.Enum):
+    """How far two bodies push each other."""
+
+    All = 0
+    """
+    As far as the contact model reaches: of long-range contact at any distance.
+    """
+
+    Near = 1
+    """
+    Within LongRange.near_range of their size; models of finite range keep their own.
+    """
+
 class ActuatorType(enum.Enum):
     """Kinds of actuators."""
 
@@ -172,6 +185,19 @@ class TriangleMesh:
     @property
     def is_watertight(self) -> bool:
         """Every edge is shared by exactly two triangles of opposite orientation."""
+
+    def convex_hull(self) -> TriangleMesh:
+        """The convex hull of the vertices, as a mesh of the same name."""
+
+    def enclosing(self, *, max_triangles: int, max_distance: float) -> TriangleMesh:
+        """
+        A coarser mesh around this one, which must be watertight: edges are collapsed outwards, down to max_triangles or until a vertex would go further than max_distance [m].
+        """
+
+    def distance_to(self, other: TriangleMesh, *, tolerance: float) -> float:
+        """
+        The largest distance of any point of this surface to the other one [m], never too small and at most tolerance too large.
+        """
 
     def moments(self, *, density: float) -> Moments:
         """
@@ -702,6 +728,32 @@ class PairFriction:
 
     def __setstate__(self, arg: dict, /) -> None: ...
 
+class PairContact:
+    """How far two bodies push each other, whatever else holds for them."""
+
+    def __init__(self, *, a: str = '', b: str = '', policy: ContactPolicy | str = ...) -> None: ...
+
+    def replace(self, *, a: str = '', b: str = '', policy: ContactPolicy | str = ...) -> PairContact:
+        """A copy with the given fields changed."""
+
+    @property
+    def a(self) -> str:
+        """Name of a body."""
+
+    @property
+    def b(self) -> str:
+        """Name of another body."""
+
+    @property
+    def policy(self) -> ContactPolicy:
+        """A ContactPolicy or its name."""
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
 class Scene:
     """
     The plain description of a world. SI units; quaternions are (w, x, y, z); body 0 is the world.
@@ -709,9 +761,9 @@ class Scene:
     Its lists are read as tuples of copies; change them by add_..., replace_..., or by assigning a whole new list.
     """
 
-    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., tendons: Sequence[Tendon] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., constraints: Sequence[Constraint] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
+    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., tendons: Sequence[Tendon] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., constraints: Sequence[Constraint] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., self_contact: ContactPolicy | str = ..., pair_contact: Sequence[PairContact] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
 
-    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., tendons: Sequence[Tendon] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., constraints: Sequence[Constraint] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
+    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., tendons: Sequence[Tendon] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., constraints: Sequence[Constraint] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., self_contact: ContactPolicy | str = ..., pair_contact: Sequence[PairContact] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
         """A copy with the given fields changed."""
 
     @property
@@ -808,6 +860,22 @@ class Scene:
     def pair_friction(self, value: Sequence[PairFriction]) -> None: ...
 
     @property
+    def self_contact(self) -> ContactPolicy:
+        """
+        A ContactPolicy or its name: how far the bodies of one tree push each other.
+        """
+
+    @self_contact.setter
+    def self_contact(self, value: ContactPolicy | str) -> None: ...
+
+    @property
+    def pair_contact(self) -> tuple[PairContact, ...]:
+        """Pairs of bodies with a policy of their own."""
+
+    @pair_contact.setter
+    def pair_contact(self, value: Sequence[PairContact]) -> None: ...
+
+    @property
     def keyframes(self) -> tuple[Keyframe, ...]:
         """Named states."""
 
@@ -866,6 +934,11 @@ class Scene:
     def set_pair_friction(self, a: int | str, b: int | str, friction: float) -> None:
         """
         Friction of two bodies (indices or names), in place of the larger of their own coefficients. No parameter: it has no gradient.
+        """
+
+    def set_pair_contact(self, a: int | str, b: int | str, policy: ContactPolicy | str) -> None:
+        """
+        How far two bodies (indices or names) push each other: 'all', 'near' or 'none'.
         """
 
     def include(self, a: int | str, b: int | str) -> None:
@@ -1030,6 +1103,12 @@ class Model:
     @property
     def contact_pairs(self) -> list:
         """Pairs of body names that may meet."""
+
+    @property
+    def contact_policies(self) -> list[str]:
+        """
+        'all' or 'near' for every one of contact_pairs, see Scene.self_contact and set_pair_contact.
+        """
 
     @property
     def excluded_pairs(self) -> list[str]:
@@ -1596,12 +1675,13 @@ class LongRange(ContactModel):
     Stiffness and friction coefficients are in Parameters, to be differentiated by; a pair's energy is weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, leaf_weights: str = 'parallel', blend: Sequence[float] = [], zero_offset: bool = True, length_scale: float | None = None, slip_speed: float | None = None, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, leaf_weights: str = 'parallel', blend: Sequence[float] = [], zero_offset: bool = True, length_scale: float | None = None, slip_speed: float | None = None, near_range: float = 0.05, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
         """
         stiffness: factor of the automatic weights, at which boxes rest at about a hundredth of their size.
         weight_in_joules: mu [J] of every pair instead of the automatic one. leaf_weights: 'parallel' (forces do not depend on how finely bodies are cut) or 'paper'.
         blend: blending margin per body, or one for all; empty = by shape. zero_offset: the potential tends to 0 far away.
         length_scale [m]: None = 1 beside weight_in_joules, else ten times the smaller body of a pair. slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
+        near_range: reach of pairs with the policy 'near' (Scene.self_contact, Scene.set_pair_contact), in sizes L of the smaller body; they fade from half of it on.
         friction_form: 'projected' (momentum balances) or 'paper'. brute_force: all pairs of triangles, no hierarchy.
         """
 
@@ -2382,6 +2462,49 @@ class Simulation:
     def __setstate__(self, arg: bytes, /) -> None: ...
 
     def __repr__(self) -> str: ...
+
+class SettleMove:
+    """How a free body, with what hangs on it, was moved by settle."""
+
+    @property
+    def body(self) -> int:
+        """Index of the free body."""
+
+    @property
+    def other(self) -> int:
+        """Index of the body it overlapped with, -1 when it was only too near."""
+
+    @property
+    def overlap(self) -> float:
+        """Length of the translation that ended the overlap [m]."""
+
+    @property
+    def force(self) -> float:
+        """
+        Of contact on it before it was moved to rest, in its own weights; 0 when it was not too near.
+        """
+
+    @property
+    def shift(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """In all, shape (3,) [m]."""
+
+class Settled:
+    """The outcome of settle."""
+
+    @property
+    def state(self) -> State:
+        """Where contact can start from."""
+
+    @property
+    def moves(self) -> list[SettleMove]:
+        """A SettleMove for every free body that moved."""
+
+def settle(model: Model, parameters: Parameters | None = None, state: State | None = None, contact: ContactModel | str | None = 'automatic', *, max_depth: float = 0.05) -> Settled:
+    """
+    A start that contact can go on from, near the one given: free bodies, with what hangs on them, are translated the shortest way out of what they touch or overlap, and those that stand nearer than they would rest are moved until contact carries their weight.
+
+    max_depth: deepest overlap that is resolved, in sizes of the smaller of the two. ValueError for deeper ones and for bodies that hang on no free joint.
+    """
 
 def save_model(path: str | os.PathLike, model: Model, parameters: Parameters) -> None:
     """

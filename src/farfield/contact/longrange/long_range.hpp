@@ -58,6 +58,10 @@ class LongRange final : public PairwisePotential {
     void move_to_start(const Poses& poses, PairwiseMemory& memory) const override;
     void move_to_now(const Poses& poses, PairwiseMemory& memory) const override;
     void lag(int pair, PairwiseMemory& memory) const override;
+    /// Between bounding spheres, or a sphere and a half-space [m].
+    [[nodiscard]] double sphere_gap(int pair, const Poses& poses) const;
+    /// Near pairs out of range that nothing was lagged for are not active, and bodies of no active pair are not rotated.
+    void find_active(const Poses& poses, bool at_start, Memory& memory, std::vector<RotatedShape>& rotated) const;
     void pair_energy(int pair, PairwiseMemory& memory, PairResult& result) const override;
     void pair_linearize(int pair, PairwiseMemory& memory, PairResult& result, PairBlock& block) const override;
     void pair_vjp(int pair, std::span<const Twists> directions, PairwiseMemory& memory) const override;
