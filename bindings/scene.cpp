@@ -198,6 +198,8 @@ Table<Shape> bind_shape(nb::module_& m) {
          field("friction", &Shape::friction, "Friction coefficient; a pair takes the larger."),
          field("resolution", &Shape::resolution, "Triangulation of a primitive; 0 is the default."),
          field("collides", &Shape::collides, "False: drawn only."),
+         field("keep_vertices", &Shape::keep_vertices,
+               "Its convex hull keeps every vertex, also those in faces and inside: a design may move each of them."),
          field("group", &Shape::group, "Bit mask; pairs meet when (group_a & with_b) | (group_b & with_a)."),
          field("collides_with", &Shape::collides_with, "Bit mask of the groups it meets."),
          field("color", &Shape::color, "Red, green, blue, opacity in 0..1, shape (4,).")});

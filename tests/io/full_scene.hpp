@@ -97,6 +97,7 @@ inline std::vector<Shape> full_shapes() {
              .body = 4,
              .type = ShapeType::Cylinder,
              .size = {0.05, 0.1, 0.0},
+             .keep_vertices = true,
              .group = 4,
              .collides_with = 0xfffffff5},
             {.name = "s",
@@ -293,8 +294,8 @@ inline bool same(const Shape& a, const Shape& b) {
     return same(a.name, b.name) && same(a.body, b.body) && same(a.type, b.type) && same(a.size, b.size) &&
            same(a.position, b.position) && same(a.orientation, b.orientation) && same(a.mesh, b.mesh) &&
            same(a.density, b.density) && same(a.friction, b.friction) && same(a.resolution, b.resolution) &&
-           same(a.collides, b.collides) && same(a.group, b.group) && same(a.collides_with, b.collides_with) &&
-           same(a.color, b.color);
+           same(a.collides, b.collides) && same(a.keep_vertices, b.keep_vertices) && same(a.group, b.group) &&
+           same(a.collides_with, b.collides_with) && same(a.color, b.color);
 }
 
 inline bool same(const Actuator& a, const Actuator& b) {

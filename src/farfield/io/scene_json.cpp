@@ -110,8 +110,8 @@ void fields(Archive& archive, As<Archive, TriangleMesh>& mesh) {
 
 template <class Archive>
 void fields(Archive& archive, As<Archive, Shape>& shape) {
-    auto& [name, body, type, size, position, orientation, mesh, density, friction, resolution, collides, group,
-           collides_with, color] = shape;
+    auto& [name, body, type, size, position, orientation, mesh, density, friction, resolution, collides, keep_vertices,
+           group, collides_with, color] = shape;
     archive("name", name);
     archive("body", body);
     archive("type", type);
@@ -123,6 +123,7 @@ void fields(Archive& archive, As<Archive, Shape>& shape) {
     archive("friction", friction);
     archive("resolution", resolution);
     archive("collides", collides);
+    archive.if_set("keep_vertices", keep_vertices);
     archive("group", group);
     archive("collides_with", collides_with);
     archive("color", color);
@@ -267,6 +268,9 @@ class Writer {
     void if_given(const char* key, const std::optional<T>& value) {
         if (value) (*this)(key, *value);
     }
+    void if_set(const char* key, bool value) {
+        if (value) (*this)(key, value);
+    }
 
     template <class T>
     [[nodiscard]] static json encode(const T& value) {
@@ -333,6 +337,10 @@ class Reader {
     void if_given(const char* key, std::optional<T>& out) {
         out.reset();
         if (object_.contains(key)) (*this)(key, out.emplace());
+    }
+    void if_set(const char* key, bool& out) {
+        out = false;
+        if (object_.contains(key)) (*this)(key, out);
     }
 
     void finish() const {

@@ -75,8 +75,9 @@ struct Shape {
     int mesh = -1;            ///< index into Scene::meshes for ShapeType::Mesh
     double density = 1000.0;  ///< [kg/m^3]; used only when the body's moments are absent
     double friction = 0.5;
-    int resolution = 0;                     ///< primitives: 0 = the default of make_primitive
-    bool collides = true;                   ///< false: drawn only
+    int resolution = 0;          ///< primitives: 0 = the default of make_primitive
+    bool collides = true;        ///< false: drawn only
+    bool keep_vertices = false;  ///< its convex hull keeps every vertex, also flat and inner ones: for designs
     unsigned group = 1, collides_with = 1;  ///< pairs meet when (group_a & with_b) | (group_b & with_a)
     Eigen::Vector4d color{0.7, 0.7, 0.7, 1.0};
 };

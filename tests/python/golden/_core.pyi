@@ -349,9 +349,9 @@ class Body:
 class Shape:
     """Geometry on a body: drawn, and colliding unless told otherwise."""
 
-    def __init__(self, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> None: ...
+    def __init__(self, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, keep_vertices: bool = False, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> None: ...
 
-    def replace(self, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> Shape:
+    def replace(self, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, keep_vertices: bool = False, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> Shape:
         """A copy with the given fields changed."""
 
     @property
@@ -399,6 +399,12 @@ class Shape:
     @property
     def collides(self) -> bool:
         """False: drawn only."""
+
+    @property
+    def keep_vertices(self) -> bool:
+        """
+        Its convex hull keeps every vertex, also those in faces and inside: a design may move each of them.
+        """
 
     @property
     def group(self) -> int:
@@ -903,7 +909,7 @@ class Scene:
         Appends a Joint to the body and returns its place among the body's joints.
         """
 
-    def add_shape(self, body: int | str, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int | str = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> int:
+    def add_shape(self, body: int | str, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int | str = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, keep_vertices: bool = False, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> int:
         """
         Appends a Shape to the body and returns its index; `mesh` is an index or a name.
         """
@@ -947,7 +953,7 @@ class Scene:
     def replace_body(self, which: int | str, *, name: str = '', parent: int = 0, position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., motion: BodyMotion | str = ..., joints: Sequence[Joint] = ..., moments: Moments | None = None, gravity_compensation: float = 0.0) -> None:
         """Changes fields of the element with this index or name."""
 
-    def replace_shape(self, which: int | str, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> None:
+    def replace_shape(self, which: int | str, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, keep_vertices: bool = False, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> None:
         """Changes fields of the element with this index or name."""
 
     def replace_actuator(self, which: int | str, *, name: str = '', type: ActuatorType | str = ..., joint: str = '', kp: float = 0.0, kd: float = 0.0, gear: Sequence[float] = ..., position_input: bool = True, velocity_input: bool = True, control_range: Range | tuple[float, float] | None = None, tendon: str = '', body: str = '', position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., gain: float = 1.0, bias: float = 0.0, force_range: Range | tuple[float, float] | None = None) -> None:
@@ -1003,6 +1009,56 @@ class State:
     def __getstate__(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]: ...
 
     def __setstate__(self, arg: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]], /) -> None: ...
+
+class Hull:
+    """
+    The convex hull of one colliding shape; its vertices are rows of Parameters.hull_vertices.
+    """
+
+    @property
+    def shape(self) -> str:
+        """Name of the shape."""
+
+    @property
+    def body(self) -> int:
+        """Body index."""
+
+    @property
+    def rows(self) -> slice:
+        """Slice of its vertices in Parameters.hull_vertices."""
+
+    @property
+    def triangles(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None, 3), order='C')]:
+        """
+        Corners of its surface, counted from its first row, outward, shape (m, 3).
+        """
+
+    @property
+    def volume(self) -> float:
+        """[m^3]"""
+
+    @property
+    def clamped(self) -> bool:
+        """Squeezed flat: a millionth of its described volume counts instead."""
+
+    @property
+    def inverted(self) -> bool:
+        """
+        Its vertices are turned inside out against the description; the hull of the points counts.
+        """
+
+    @property
+    def interior(self) -> list[int]:
+        """
+        Vertices strictly inside, counted from its first row: contact does not feel them.
+        """
+
+    def __repr__(self) -> str: ...
+
+def current_hulls(model: Model, parameters: Parameters) -> list[Hull]:
+    """
+    The model's hulls as Parameters.hull_vertices span them, in the order of model.hulls.
+    """
 
 class Drawable:
     """A surface to draw, in the frame of its body."""
@@ -1098,6 +1154,12 @@ class Model:
     def reduction(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
         """
         E of the exact reduction: tangent steps are E z, shape (num_dofs, num_unknowns).
+        """
+
+    @property
+    def hulls(self) -> list[Hull]:
+        """
+        Convex hulls of the colliding shapes as described, in the order of Parameters.hull_vertices.
         """
 
     @property
@@ -1712,14 +1774,15 @@ class IpcGlobal(ContactModel):
         slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
         """
 
-def hull_moments(model: Model, parameters: Parameters, *, mass: str = 'solid') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
+def hull_moments(model: Model, parameters: Parameters, *, mass: str = 'exact', mass_total: str = 'constant') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
     """
     Parameters.moments that follow from Parameters.hull_vertices, shape (num_bodies, 10).
 
-    mass: 'solid' (uniform density, each body's mass constant), 'density' (uniform, constant density) or 'lumped' (in the vertices).
+    mass: 'exact' (uniform density inside the current hulls), 'lumped' (in the vertices) or 'fixed' (those of the parameters).
+    mass_total: 'constant' (each body keeps its mass) or 'density' (each body keeps its density).
     """
 
-def hull_moments_vjp(model: Model, parameters: Parameters, dL_dmoments: Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], *, mass: str = 'solid') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+def hull_moments_vjp(model: Model, parameters: Parameters, dL_dmoments: Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], *, mass: str = 'exact', mass_total: str = 'constant') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
     """
     Gradient by hull vertices through hull_moments, shape (n, 3): add it to that of rollout_vjp.
     """
