@@ -73,11 +73,17 @@ build/%/build.ninja: CMakePresets.json | $(SYSTEM)
 	@$(CMAKE) --preset $* $(CMAKE_COMMON) >build/$*.log || { cat build/$*.log; exit 1; }
 	@touch $@
 
-test: setup build/asan/build.ninja
+# PyTorch and JAX: what tests need besides, and a run does not.
+$(VENV)/.stamp-tests: tests/requirements.lock $(LOCKED)
+	@echo "-- installing what the tests need besides"
+	@$(PYTHON) -m pip install -qq -r tests/requirements.lock
+	@touch $@
+
+test: setup $(VENV)/.stamp-tests build/asan/build.ninja
 	@tools/setup_system.sh pages
 	@$(PYTHON) tools/run_tests.py --cmake $(CMAKE) --jobs $(JOBS)
 
-test-all: setup build/asan-all/build.ninja build/debug/build.ninja build/tsan/build.ninja
+test-all: setup $(VENV)/.stamp-tests build/asan-all/build.ninja build/debug/build.ninja build/tsan/build.ninja
 	@tools/setup_system.sh pages
 	@$(PYTHON) tools/run_tests.py --all --cmake $(CMAKE) --jobs $(JOBS)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Resolves pyproject.toml afresh in a temporary environment and rewrites requirements.lock and docs/requirements.lock.
+# Resolves pyproject.toml afresh in a temporary environment and rewrites requirements.lock, docs/requirements.lock and tests/requirements.lock.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=$(mktemp -d)
@@ -26,4 +26,12 @@ PY
     echo "# What make docs adds to .venv. Refresh with tools/lock.sh."
     comm -13 <(sort "$scratch/before") <("$python" -m pip freeze | sort)
 } > docs/requirements.lock
-echo "rewrote requirements.lock and docs/requirements.lock"
+"$python" -m pip freeze > "$scratch/before"
+"$python" -m pip install -q -c requirements.lock "torch==2.13.0" "jax>=0.5"
+{
+    echo "# What make test adds to .venv: the learning frameworks. Refresh with tools/lock.sh."
+    echo "# PyTorch is fixed to the version whose CPU build the tests are known to pass with."
+    comm -13 <(sort "$scratch/before") <("$python" -m pip freeze | sort) | sed 's/+cpu$//'
+    grep -i -E '^(jinja2|markupsafe)==' docs/requirements.lock
+} > tests/requirements.lock
+echo "rewrote requirements.lock, docs/requirements.lock and tests/requirements.lock"

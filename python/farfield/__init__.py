@@ -87,10 +87,6 @@ from farfield._core import (
     passive_force_derivatives,
     passive_force_vjp,
     retract,
-    rollout,
-    rollout_batch,
-    rollout_vjp,
-    rollout_vjp_batch,
     save_model,
     save_state,
     save_trajectory,
@@ -98,6 +94,9 @@ from farfield._core import (
     zero_parameters,
 )
 from farfield.convex import convex_parts, decompose
+from farfield.coordinates import pose_partials, tangent_partials
+from farfield.loss_check import check_loss
+from farfield.messages import rollout, rollout_batch, rollout_vjp, rollout_vjp_batch
 
 __all__ = [
     "Actuator",
@@ -154,6 +153,7 @@ __all__ = [
     "bias_force",
     "body_jacobian",
     "build_model",
+    "check_loss",
     "closest_points",
     "convex_parts",
     "decompose",
@@ -179,6 +179,7 @@ __all__ = [
     "passive_force",
     "passive_force_derivatives",
     "passive_force_vjp",
+    "pose_partials",
     "retract",
     "rollout",
     "rollout_batch",
@@ -188,6 +189,7 @@ __all__ = [
     "save_state",
     "save_trajectory",
     "step_jacobian",
+    "tangent_partials",
     "zero_parameters",
 ]
 

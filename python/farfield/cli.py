@@ -40,6 +40,7 @@ COMMANDS = (
     ),
     ("view", "farfield.commands.view", "replay a run in the browser, or as one self-contained file"),
     ("grains", "farfield.commands.grains", "two-dimensional grains of any shape: experiments, and their contact maps"),
+    ("doctor", "farfield.commands.doctor", "say in ten lines what is installed and whether it works"),
     ("bench", "farfield.commands.bench", "measure speed against a peer in the same run"),
 )
 

@@ -10,12 +10,17 @@ model does not have are named with the reason.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from dataclasses import field as dataclass_field
+from typing import Any
 
 import numpy as np
 
 import farfield as ff
+from farfield.body_moments import moment_matrix, moments_direction
 from farfield.differences import Difference, slope_of_batch
+from farfield.loss_check import loss_cases
+from farfield.unknowns_check import unknowns_cases
 
 GAPS = tuple(np.logspace(-4, 1, 11))
 STEPS, TOLERANCE, NOISE_FACTOR = 20, 1e-5, 10.0
@@ -45,10 +50,11 @@ class Report:
     cases: list[Case]
     skipped: list[str]
     unchecked: dict[str, str]  #: quantity -> why it has no case
+    mistakes: list[str] = dataclass_field(default_factory=list)  #: wrong partials of a task's loss or unknowns, named
 
     @property
     def passed(self) -> bool:
-        return bool(self.cases) and all(case.ok for case in self.cases)
+        return bool(self.cases) and all(case.ok for case in self.cases) and not self.mistakes
 
     @property
     def max_relative_error(self) -> float:
@@ -64,6 +70,7 @@ class Report:
             "cases": cases,
             "skipped": self.skipped,
             "unchecked": self.unchecked,
+            "mistakes": self.mistakes,
         }
 
 
@@ -247,23 +254,6 @@ def floats(body: ff.Body) -> bool:
     return body.motion == ff.BodyMotion.Kinematic or any(joint.type == ff.JointType.Free for joint in body.joints)
 
 
-def moment_matrix(row: np.ndarray) -> np.ndarray:
-    """sum m (x, 1) (x, 1)^T of ten moments: positive semi-definite for every body."""
-    m, hx, hy, hz, xx, yy, zz, xy, xz, yz = row
-    return np.array([[xx, xy, xz, hx], [xy, yy, yz, hy], [xz, yz, zz, hz], [hx, hy, hz, m]])
-
-
-def moments_direction(row: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """A change of all ten moments along which they stay those of a body: M^(1/2) B M^(1/2) with |B| = 1, M of :func:`moment_matrix`."""
-    values, axes = np.linalg.eigh(moment_matrix(row))
-    root = axes * np.sqrt(np.maximum(values, 0.0)) @ axes.T
-    b = random.standard_normal((4, 4))
-    change = root @ ((b + b.T) / np.linalg.norm(b + b.T, 2)) @ root
-    return np.array(
-        [change[i, j] for i, j in ((3, 3), (0, 3), (1, 3), (2, 3), (0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
-    )
-
-
 def smallest_inertia(moments: np.ndarray) -> float:
     """The least mass [kg] or principal inertia [kg m^2] of a body: a lower bound of what resists any degree of freedom."""
     least = np.inf
@@ -347,3 +337,51 @@ def check(report: Report, e: Experiment, gap: float, quantity: Quantity) -> None
         return
     report.unchecked.pop(quantity.name, None)
     report.cases.append(judge(gap, quantity.name, float(quantity.analytic), numeric))
+
+
+def check_problem(
+    report: Report,
+    problem: Any,
+    *,
+    contact: ff.ContactModel | None,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda text: None,
+) -> None:
+    """Adds the loss partials and the parameterisation of a task's problem (`farfield.tasks.Problem`), near its trivial start."""
+    random = np.random.default_rng(seed)
+    unknowns, model = problem.parameterization, problem.model
+    state = model.default_state() if problem.state is None else problem.state
+    first = unknowns.initial()
+    x = first + 1e-3 * random.standard_normal(np.shape(first))
+    cases: list[tuple[str, Any]] = []
+    for case in unknowns_cases(model, unknowns, x, problem.parameters, state, seed=seed):
+        progress(f"parameterisation, {case.part}")
+        cases.append((f"parameterisation, {case.part}", case))
+    given = unknowns.decode(x)
+    trajectory = ff.rollout(
+        model,
+        given.parameters or problem.parameters,
+        given.state or state,
+        given.controls,
+        script=given.script,
+        dt=problem.dt,
+        contact=contact,
+        tolerance=problem.tolerance,
+    )
+    if trajectory.converged:
+        for case in loss_cases(model, problem.loss, trajectory, seed=seed):
+            progress(f"loss, {case.what}")
+            cases.append((f"loss, {case.kind}", case))
+    else:
+        report.skipped.append(
+            f"loss: the rollout near the trivial start did not converge ({trajectory.reports[-1].status})"
+        )
+    for quantity in dict.fromkeys(name for name, _ in cases):
+        own = [case for name, case in cases if name == quantity]
+        worst = max(own, key=lambda case: (not case.ok, case.numeric.relative_error(case.analytic)))
+        if not any(case.analytic or case.numeric.value for case in own):
+            report.unchecked[quantity] = "no effect: derivative and differences are exactly 0"
+            continue
+        judged = judge(float("nan"), quantity, worst.analytic, worst.numeric)
+        report.cases.append(replace(judged, ok=worst.ok, noise_limited=judged.relative_error > TOLERANCE and worst.ok))
+    report.mistakes += [str(case) for _, case in cases if not case.ok]

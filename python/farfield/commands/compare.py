@@ -38,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--set", action="append", default=[], metavar="K=V", dest="settings", help="change the task")
     parser.add_argument(
+        "--vary", metavar="K=V,V", help="also compare values of an option of the task, as friction=0.2,0.4"
+    )
+    parser.add_argument(
         "--method-set",
         action="append",
         default=[],
@@ -94,7 +97,13 @@ def make_plan(args: argparse.Namespace):
     if args.start_samples is not None:
         entries = {name: replace(setup, start_samples=args.start_samples) for name, setup in entries.items()}
     tune = args.budget_seconds / 3.0 if args.tune_seconds is None else args.tune_seconds
-    return compare.Plan(task, entries, starts, range(args.seeds), args.budget_seconds, args.clock, tune)
+    plan = compare.Plan(task, entries, starts, range(args.seeds), args.budget_seconds, args.clock, tune)
+    if args.vary is None:
+        return plan
+    name, equals, values = args.vary.partition("=")
+    if not equals or not name.strip():
+        raise ValueError(f"--vary {args.vary}: expected option=value,value")
+    return compare.vary(plan, name.strip(), _list(values))
 
 
 def seconds(text: str) -> float:

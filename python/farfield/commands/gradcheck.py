@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`farfield gradcheck FILE`: analytic derivatives against finite differences, swept over separation."""
+"""`farfield gradcheck FILE`: analytic derivatives against finite differences, swept over separation; of a task also its loss and its unknowns."""
 
 from __future__ import annotations
 
 import argparse
 import math
+from typing import Any
 
-from farfield.commands.arguments import add_contact_argument, add_output_arguments, positive_float
+from farfield.commands.arguments import (
+    add_contact_argument,
+    add_output_arguments,
+    parse_settings,
+    positive_float,
+)
 from farfield.contact_models import contact_model
 
 
@@ -16,6 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", metavar="NAME", help="keyframe to start from")
     parser.add_argument("--dt", type=positive_float, metavar="S", help="time step [s] (default: of the task or file)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the loss and the directions (default: 0)")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="K=V",
+        dest="settings",
+        help="change an option of the task; repeatable",
+    )
     add_contact_argument(parser, default="longrange")
     add_output_arguments(parser)
 
@@ -26,10 +40,10 @@ def run(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from farfield.experiments.runs import RunDir
-    from farfield.gradcheck import gradcheck
+    from farfield.gradcheck import check_problem, gradcheck
     from farfield.output import dump_json
 
-    scene = _scene(args)
+    scene, problem = _scene(args)
     options = {"file": args.file, "body": args.body, "contact": args.contact, "dt": scene["dt"]}
     folder = RunDir.create("gradcheck", options=options, seed=args.seed, path=args.out)
     with tqdm(file=sys.stderr, disable=args.quiet, unit="check") as bar:
@@ -39,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
             bar.update()
 
         report = gradcheck(**scene, body=args.body, seed=args.seed, progress=progress)
+        if problem is not None:
+            check_problem(report, problem, contact=scene["contact"], seed=args.seed, progress=progress)
     folder.write_json("gradcheck.json", report.to_dict())
     plot(report, folder.file("gradcheck.png"))
     if args.json:
@@ -48,29 +64,35 @@ def run(args: argparse.Namespace) -> int:
     return 0 if report.passed else 1
 
 
-def _scene(args: argparse.Namespace) -> dict:
-    """Model, parameters, contact model, start and time step of a task or a file."""
+def _scene(args: argparse.Namespace) -> tuple[dict, Any]:
+    """Model, parameters, contact model, start and time step of a task or a file, and the problem of a task."""
     import farfield as ff
     from farfield.commands.arguments import start_state
     from farfield.experiments.registry import TASKS, find_task
+    from farfield.options import with_options
 
+    settings = parse_settings(args.settings)
     if args.file in TASKS or args.file.endswith(".py"):
-        problem = find_task(args.file)().build(args.seed)
-        return {
+        problem = with_options(find_task(args.file), settings).build(args.seed)
+        scene = {
             "model": problem.model,
             "parameters": problem.parameters,
             "contact": contact_model(args.contact, **problem.contact_options.get(args.contact, {})),
             "state": problem.state or start_state(problem.model, args.key)[0],
             "dt": args.dt or problem.dt,
         }
+        return scene, problem
+    if settings:
+        raise ValueError(f"--set {args.settings[0]}: a file has no options, expected a task")
     model, parameters = ff.load(args.file)
-    return {
+    scene = {
         "model": model,
         "parameters": parameters,
         "contact": contact_model(args.contact),
         "state": start_state(model, args.key)[0],
         "dt": args.dt or model.default_dt,
     }
+    return scene, None
 
 
 def plot(report, path) -> None:
@@ -137,6 +159,8 @@ def summarise(report, folder) -> None:
         table.add_row(quantity, "0", reason, "", "")
     console = Console(stderr=True, soft_wrap=True)
     console.print(table)
+    for text in report.mistakes:
+        console.print(f"WRONG: {text}", highlight=False)
     for text in report.skipped:
         console.print(f"skipped: {text}")
     console.print(f"plot: {folder.file('gradcheck.png')}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import shlex
 from pathlib import Path
 
 from farfield.commands.arguments import (
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(dump_json(result))
     if not args.quiet:
-        _print_summary(result, current)
+        _print_summary(result, current, args)
     if not complete:
         raise KeyboardInterrupt
     return 0 if result["success"] else 1
@@ -96,7 +97,7 @@ def _latest(name: str):
     raise ValueError(f"runs: no run of '{name}' with a checkpoint; name its directory with --out")
 
 
-def _print_summary(result: dict, current) -> None:
+def _print_summary(result: dict, current, args: argparse.Namespace) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -122,5 +123,6 @@ def _print_summary(result: dict, current) -> None:
     table.add_row("convergence", str(folder.file("convergence.png")))
     table.add_row("interactive", f"farfield view {folder.path}")
     if not result["complete"]:
-        table.add_row("continue", f"farfield run {result['task']} --resume --out {folder.path}")
+        words = ["farfield", "run", args.task, *(["--method", args.method] if args.method else [])]
+        table.add_row("continue", shlex.join([*words, "--resume", "--out", str(folder.path)]))
     Console(stderr=True, soft_wrap=True).print(table)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,11 @@ class Plan:
     budget: float  #: seconds for every run
     clock: str = "wall"  #: "wall", or "cpu": processor time, for machines that others use as well
     tuning_seconds: float = 0.0  #: for every trial of the sweep (`farfield.experiments.tuning`); 0: none
+    variants: Mapping[str, Task] = field(default_factory=dict)  #: entry -> the task with another value of an option
+
+    def task_of(self, entry: str) -> Task:
+        """The task that an entry solves."""
+        return self.variants.get(entry, self.task)
 
     @property
     def tuning_seed(self) -> int:
@@ -87,9 +92,20 @@ def find_entries(names: Sequence[str], settings: Mapping[str, Mapping[str, str]]
     return found
 
 
+def vary(plan: Plan, name: str, values: Sequence[str]) -> Plan:
+    """The plan with every entry once for each value of an option of the task."""
+    variants = {
+        value: with_options(type(plan.task), {k: str(v) for k, v in plan.task.options().items()} | {name: value})
+        for value in values
+    }
+    entries = {f"{entry} {name}={value}": setup for value in values for entry, setup in plan.entries.items()}
+    tasks = {f"{entry} {name}={value}": variants[value] for value in values for entry in plan.entries}
+    return replace(plan, entries=entries, variants=tasks)
+
+
 def run_directory(folder: Path, entry: str, start: str, seed: int) -> Path:
     """Where one run is kept."""
-    return folder / f"{entry}-{start}-seed-{seed}"
+    return folder / f"{entry.replace(' ', '-')}-{start}-seed-{seed}"
 
 
 def run_one(
@@ -101,7 +117,7 @@ def run_one(
     path = run_directory(folder, entry, start, seed)
     about = {"entry": entry, "start": start, "seed": seed}
     try:
-        current, result = runner.find_or_start(plan.task, seed, Setup(**fields), path)
+        current, result = runner.find_or_start(plan.task_of(entry), seed, Setup(**fields), path)
     except ValueError as error:
         if "other options" in str(error):
             raise
@@ -113,7 +129,7 @@ def run_one(
     rows = RunDir.open(path).read_metrics()
     column = "cpu_seconds" if plan.clock == "cpu" else "seconds"
     arrived = next((row[column] for row in rows if row["loss"] is not None and row["loss"] <= 0.0), None)
-    replay = _replayed(plan.task, seed, RunDir.open(path)) if complete else None
+    replay = _replayed(plan.task_of(entry), seed, RunDir.open(path)) if complete else None
     return {**about, **result, "seconds_to_zero": arrived, "replayed": replay}, complete
 
 

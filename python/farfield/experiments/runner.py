@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a task: progress, metrics, checkpoints, and at the end the motion, its certificate and its pictures.
 
-A run directory holds config.json, metrics.jsonl (one line per optimiser iteration), checkpoint.npz (the driver's whole state,
-replaced as a whole), and at the end trajectory.safetensors, overlays.npz, replay.html, convergence.png and result.json.
+A run directory holds config.json, model.safetensors (the scene, complete), a copy of the task's file when it is one of your own,
+metrics.jsonl (one line per optimiser iteration), checkpoint.npz (the driver's whole state, replaced as a whole), and at the end trajectory.safetensors, overlays.npz, replay.html, convergence.png and result.json.
 """
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import signal
 import sys
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,6 +86,12 @@ class Run:
     cpu_seconds: float = 0.0  #: of all threads; what an idle machine would need at most
     stuck: str | None = None  #: why the driver could not go on
     cut_off: bool = False  #: the time was up before the driver was done
+    reached: bool = False  #: the task is solved, whatever the driver would still do
+
+    @property
+    def over(self) -> bool:
+        """Nothing is left to do."""
+        return self.driver.done or self.reached
 
     def spent(self, clock: str) -> float:
         """Seconds of the wall clock or of processor time so far."""
@@ -96,6 +104,7 @@ def start(task: Task, *, seed: int, out=None, **setup: Any) -> Run:
     run.folder = RunDir.create(task.name, options=run.setup.config(task), seed=seed, path=out)
     for name in (CHECKPOINT, "result.json"):
         run.folder.file(name).unlink(missing_ok=True)
+    run.folder.keep_sources(task_file(task), run.problem.model, run.problem.parameters)
     return run
 
 
@@ -111,6 +120,7 @@ def resume(task: Task, folder: RunDir, *, method: str | None = None) -> Run:
             f"{folder.path}: was run with method '{setup.method}', a file that is loaded only when you name it: "
             f"add --method {setup.method} if you trust it"
         )
+    folder.require_same_source(task_file(task))
     known = folder.file(CHECKPOINT).is_file()
     run = prepare(task, folder.config["seed"], setup, draw=not known)
     run.folder = folder
@@ -118,10 +128,21 @@ def resume(task: Task, folder: RunDir, *, method: str | None = None) -> Run:
         arrays = folder.read_arrays(CHECKPOINT)
         run.iterations, run.steps = int(arrays["run.iterations"]), int(arrays["run.steps"])
         run.seconds, run.cpu_seconds = float(arrays["run.seconds"]), float(arrays["run.cpu_seconds"])
+        run.reached = bool(arrays.get("run.reached", False))
         run.driver.restore({k: v for k, v in arrays.items() if not k.startswith(("run.", "method."))})
         run.objective.restore({k.removeprefix("method."): v for k, v in arrays.items() if k.startswith("method.")})
     folder.truncate_metrics(run.iterations)
     return run
+
+
+def task_file(task: Task) -> Path | None:
+    """The file of a task of one's own; None for those that come with the package."""
+    if type(task).__module__.startswith("farfield."):
+        return None
+    try:
+        return Path(inspect.getfile(type(task)))
+    except (TypeError, OSError):  # typed into an interpreter
+        return None
 
 
 def complete_setup(**fields: Any) -> Setup:
@@ -194,7 +215,7 @@ def execute(
     """
     saved = time.monotonic()
     with _stop_request() as stopped, _progress(run, quiet) as show:
-        while not run.driver.done and not stopped():
+        while not run.over and not stopped():
             if budget is not None and run.spent(clock) >= budget:
                 run.cut_off = True
                 break
@@ -213,18 +234,28 @@ def execute(
             show(row)
             if watch is not None:
                 watch(run, row)
+            run.reached = _is_solved(run)
             if stop_after is not None and run.iterations >= stop_after:
                 break
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
                 save_checkpoint(run)
                 saved = time.monotonic()
     save_checkpoint(run)
-    return run.driver.done or run.stuck is not None or run.cut_off
+    return run.over or run.stuck is not None or run.cut_off
+
+
+def _is_solved(run: Run) -> bool:
+    """Whether the new best motion is a success, and still one when it is rolled out as it will be judged."""
+    improved, problem = run.driver.improved, run.problem
+    if improved is None or not problem.stop_at_success or not improved.converged or not problem.success(improved):
+        return False
+    final = run.driver.motion(partial(run.objective.roll, tolerance=problem.final_tolerance))
+    return bool(final.converged and problem.success(final))
 
 
 def save_checkpoint(run: Run) -> None:
     """Replace the checkpoint by the present state."""
-    counts = {key: np.array(getattr(run, key)) for key in ("iterations", "steps", "seconds", "cpu_seconds")}
+    counts = {key: np.array(getattr(run, key)) for key in ("iterations", "steps", "seconds", "cpu_seconds", "reached")}
     kept = run.driver.state()
     kept |= {f"run.{k}": v for k, v in counts.items()} | {f"method.{k}": v for k, v in run.objective.memory().items()}
     run.folder.write_arrays(kept, CHECKPOINT)
@@ -248,7 +279,7 @@ def finish(run: Run) -> dict:
         "task": run.task.name,
         "contact": run.setup.contact,
         "method": run.setup.method,
-        "success": bool((run.driver.done or run.cut_off) and sound and run.problem.success(trajectory)),
+        "success": bool((run.over or run.cut_off) and sound and run.problem.success(trajectory)),
         "loss_initial": losses[0] if losses else None,
         "loss_final": losses[-1] if losses else None,
         "iterations": run.iterations,
@@ -257,7 +288,7 @@ def finish(run: Run) -> dict:
         "min_gap": trajectory.min_gap,
         "run_dir": run.folder.path,
         "seed": run.seed,
-        "complete": run.driver.done or run.stuck is not None or run.cut_off,
+        "complete": run.over or run.stuck is not None or run.cut_off,
         "stuck": run.stuck,
         "cut_off": run.cut_off,
         "certified": certified,

@@ -3,6 +3,7 @@
 
     runs/<utc>-<name>/   config.json   options, versions, commit, CPU, seed
                          metrics.jsonl one JSON object per line
+                         model.safetensors       the scene of a task, for farfield.load_model
                          trajectory.safetensors  the motion, for farfield.load_trajectory
                          arrays.npz    numbers to keep of runs that are no motion of bodies
                          and whatever else the run writes through `RunDir.atomic`
@@ -19,6 +20,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -26,10 +28,12 @@ from pathlib import Path
 
 import numpy as np
 
+import farfield as ff
 from farfield.output import atomic_path, clean_json, dump_json, write_text
 
 FORMAT = 1
 TRAJECTORY = "trajectory.safetensors"
+MODEL = "model.safetensors"
 PACKAGES = ("farfield", "numpy", "mujoco", "viser", "matplotlib")
 
 
@@ -134,6 +138,21 @@ class RunDir:
 
     def write_json(self, name: str, value) -> None:
         write_text(self.file(name), dump_json(value, indent=2) + "\n")
+
+    def keep_sources(self, task: Path | None, model: ff.Model, parameters: ff.Parameters) -> None:
+        """What the run can be repeated from after edits: the whole scene, and the task's file if it is the user's own."""
+        ff.save_model(self.file(MODEL), model, parameters)
+        if task is not None and task.is_file():
+            with self.atomic(task.name) as temporary:
+                shutil.copyfile(task, temporary)
+
+    def require_same_source(self, task: Path | None) -> None:
+        """Raises ValueError when the task's file is no longer the one that the run was started with."""
+        kept = None if task is None else self.file(task.name)
+        if kept is not None and kept.is_file() and kept.read_bytes() != task.read_bytes():
+            raise ValueError(
+                f"{task}: has changed since {self.path} was started; go on with its copy, {kept}, or start anew"
+            )
 
     def append_metrics(self, row: Mapping) -> None:
         """Append one line to metrics.jsonl in a single write; a line torn by an earlier crash is removed first."""

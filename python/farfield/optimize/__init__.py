@@ -7,6 +7,7 @@ optimisers take one step, drivers (receding horizon, several starts, Gauss-Newto
 
 from farfield.optimize.gauss_newton import GaussNewton, GaussNewtonOptions
 from farfield.optimize.horizon import RecedingHorizon
+from farfield.optimize.lbfgs import Lbfgs
 from farfield.optimize.losses import Partials, ReachLoss
 from farfield.optimize.multistart import Multistart, Round
 from farfield.optimize.optimizers import Adam, GradientDescent
@@ -32,6 +33,7 @@ __all__ = [
     "GaussNewtonOptions",
     "GradientDescent",
     "InitialState",
+    "Lbfgs",
     "Multistart",
     "Outside",
     "ParameterSubset",

@@ -21,7 +21,7 @@ class Driver(ABC):
     """Something that improves controls, one optimiser iteration at a time, and can be stopped between any two.
 
     After ``restore(state())`` it goes on bit for bit. ``total`` is the largest number of iterations it may take, ``done`` whether
-    nothing is left to do. ``frames``: steps of the motion when it is applied step by step, ``frame`` of which are done; None: it is
+    nothing is left to do. ``improved``: the motion of the last iteration if it is the best so far, else None. ``frames``: steps of the motion when it is applied step by step, ``frame`` of which are done; None: it is
     found as a whole.
     """
 
@@ -29,6 +29,7 @@ class Driver(ABC):
     done: bool
     frames: int | None = None
     frame: int = 0
+    improved: ff.Trajectory | None = None
 
     @abstractmethod
     def advance(self) -> dict[str, Any]:

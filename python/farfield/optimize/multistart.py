@@ -98,6 +98,8 @@ class Multistart(Driver):
         self._choose()
         active = [self.starts[k] for k in self._active]
         evaluations = self.objective.evaluate([start.x for start in active])
+        best = min(evaluations, key=lambda each: each.value)
+        self.improved = best.trajectory if best.value < self.best_value else None
         for start, evaluation in zip(active, evaluations, strict=True):
             self._move(start, evaluation)
         self._active = [start.index for start in active if np.isfinite(start.best_value)]
@@ -187,12 +189,15 @@ class Polished(Driver):
     def advance(self) -> dict[str, Any]:
         """One iteration of the search, or of the polish."""
         if not self.search.done:
-            return self.search.advance()
+            row = self.search.advance()
+            self.improved = self.search.improved
+            return row
         start = self.search.starts[self._turns()[0]]
         if self._polish is None:
             self._polish = self._begin(start)
         row = self._polish.advance()
         here = self._polish.here
+        self.improved = here.trajectory if here.value < self.best_value else None
         if here.value < start.best_value:  # a smaller residual may still have the larger loss
             start.best_x, start.best_value = here.x, here.value
         if self._polish.done:
@@ -247,7 +252,10 @@ class Attempts(Driver):
     def advance(self) -> dict[str, Any]:
         """One iteration of the first search that is not over."""
         attempt, search = next((k, search) for k, search in enumerate(self.searches) if not search.done)
-        return search.advance() | {"loss": self.best_value, "attempt": attempt}
+        before = self.best_value
+        row = search.advance()
+        self.improved = search.improved if self.best_value < before else None
+        return row | {"loss": self.best_value, "attempt": attempt}
 
     def inputs(self) -> RolloutInput:
         """Rollout inputs of the best point of all."""

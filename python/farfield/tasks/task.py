@@ -51,6 +51,7 @@ class Problem:
     tolerance: float = 1e-7  #: Newton stop while optimising, relative (StepOptions)
     final_tolerance: float = 1e-9  #: of the motion that is judged and kept
     max_iterations: int = 200  #: of Newton's method per step
+    stop_at_success: bool = True  #: end with the first motion that is a success, where the driver finds it as a whole
     contact_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sample: Callable[[np.random.Generator], np.ndarray] | None = None
     markers: Sequence[Marker] = ()  #: drawn in the replay
