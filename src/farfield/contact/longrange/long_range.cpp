@@ -60,6 +60,11 @@ LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& 
     set_weights(options.stiffness, options.weight_in_joules, std::move(weights));
     set_lengths(std::move(lengths));
     set_slip_speeds(options.slip_speed);
+    for (int index = 0; index < num_pairs(); ++index) {
+        ramps_.push_back(options.leaf_weights == LeafWeights::Parallel
+                             ? make_ramp(units(index), pair_weights()[static_cast<std::size_t>(index)], length(index))
+                             : FrictionRamp{});
+    }
     for (std::size_t body = 0; body < geometry.bodies.size(); ++body) {
         const double blend = options.blend.empty() ? 0.0 : options.blend[options.blend.size() == 1 ? 0 : body];
         shapes_.push_back(make_shape(geometry.bodies[body].mesh, blend));
