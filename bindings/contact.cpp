@@ -114,6 +114,12 @@ nb::list all_closest_points(const std::shared_ptr<Model>& model, const Parameter
     return out;
 }
 
+/// What contact_named has made. It keeps models of Python alive, so it is emptied before Python ends.
+std::map<std::string, ContactPtr>& named_contacts() {
+    static std::map<std::string, ContactPtr> kept;
+    return kept;
+}
+
 }  // namespace
 
 ContactPtr contact_with(const contact::ContactOptions& options) {
@@ -126,8 +132,7 @@ ContactPtr contact_with(const contact::ContactOptions& options) {
 }
 
 ContactPtr contact_named(const std::string& name) {
-    static std::map<std::string, ContactPtr> kept;
-    ContactPtr& contact = kept[name];
+    ContactPtr& contact = named_contacts()[name];
     if (!contact) contact = contact_with(contact::default_options(name));
     return contact;
 }
@@ -139,6 +144,7 @@ ContactPtr contact_of(const ContactArgument& argument) {
 }
 
 void bind_contact(nb::module_& m) {
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { named_contacts().clear(); }));
     nb::class_<contact::PairBlock>(m, "PairBlock", "Second derivatives of one pair of bodies.")
         .def_ro("a", &contact::PairBlock::a, "Body index.")
         .def_ro("b", &contact::PairBlock::b, "Body index, above a.")
