@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// @file  A contact model as Python sees it: options alone. What is built from them for a model is kept as long as the model lives.
+/// @file  A contact model as Python sees it: options alone. What is built from them for a model is kept until it meets another one.
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,7 +23,7 @@ class ContactModel {
     /// The potential and filter for `model`, built on the first call.
     [[nodiscard]] ContactSetup setup(const std::shared_ptr<const Model>& model) {
         const std::lock_guard lock(mutex_);
-        if (model_.lock() != model) {
+        if (model_ != model) {
             setup_ = make_contact_setup(*model, contact::make_contact_model(*model, options_), description());
             model_ = model;
         }
@@ -34,7 +34,7 @@ class ContactModel {
  private:
     contact::ContactOptions options_;
     std::mutex mutex_;
-    std::weak_ptr<const Model> model_;
+    std::shared_ptr<const Model> model_;  // Python makes a new owner for every call: a weak one would not outlive it
     ContactSetup setup_;
 };
 

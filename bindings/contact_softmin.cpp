@@ -17,6 +17,7 @@
 #include "farfield/contact/softmin/separation.hpp"
 #include "farfield/contact/softmin/softmin.hpp"
 #include "farfield/dynamics/explicit_step.hpp"
+#include "farfield/geometry/cloud_check.hpp"
 #include "farfield/geometry/cloud_sampling.hpp"
 #include "farfield/geometry/soft_distance.hpp"
 #include "farfield/model/kinematics.hpp"
@@ -125,7 +126,6 @@ void bind_clouds(nb::module_& m) {
             },
             "vertices"_a, "triangles"_a, nb::kw_only(), "samples"_a = 20000,
             "Share of points within three spacings of a mesh at which the soft distance has the wrong sign.");
-    using Batch = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     nb::class_<SoftDistance>(m, "SoftDistance",
                              "Soft signed distance of points from a cloud: smooth, with exact gradient and Hessian.")
         .def(nb::init<PointCloud, double>(), "cloud"_a, nb::kw_only(), "tolerance"_a = 1e-12,
@@ -133,39 +133,27 @@ void bind_clouds(nb::module_& m) {
         .def_prop_ro("cloud", &SoftDistance::cloud, "The cloud it is the distance of.")
         .def(
             "__call__",
-            [](const SoftDistance& self, const PointRows& points) {
-                Eigen::VectorXd out(points.rows());
-                for (Eigen::Index k = 0; k < points.rows(); ++k) out[k] = self.value(points.row(k).transpose()).value;
-                return out;
-            },
+            [](const SoftDistance& self, const PointRows& points) { return self.evaluate(points, 0).value; },
             "points"_a, "Shape (n, 3) -> (n,) [m], negative inside.")
         .def(
             "gradient",
-            [](const SoftDistance& self, const PointRows& points) {
-                PointRows out(points.rows(), 3);
-                for (Eigen::Index k = 0; k < points.rows(); ++k)
-                    out.row(k) = self.gradient(points.row(k).transpose()).gradient.transpose();
-                return out;
-            },
+            [](const SoftDistance& self, const PointRows& points) { return self.evaluate(points, 1).gradient; },
             "points"_a, "Shape (n, 3) -> (n, 3).")
         .def(
             "hessian",
-            [](const SoftDistance& self, const PointRows& points) {
-                Batch out(points.rows(), 9);
-                for (Eigen::Index k = 0; k < points.rows(); ++k) {
-                    const Eigen::Matrix3d h = self.hessian(points.row(k).transpose()).hessian;
-                    out.row(k) = Eigen::Map<const Eigen::Matrix<double, 1, 9>>(h.data());
-                }
-                return out;
-            },
+            [](const SoftDistance& self, const PointRows& points) { return self.evaluate(points, 2).hessian; },
             "points"_a, "Shape (n, 3) -> (n, 9), rows of the symmetric 3 x 3 matrices [1/m].")
         .def(
-            "error",
-            [](const SoftDistance& self, const PointRows& points) {
-                Eigen::VectorXd out(points.rows());
-                for (Eigen::Index k = 0; k < points.rows(); ++k) out[k] = self.value(points.row(k).transpose()).error;
-                return out;
+            "vjp",
+            [](const SoftDistance& self, const PointRows& points, const Eigen::VectorXd& bars) {
+                if (bars.size() != points.rows())
+                    fail("SoftDistance.vjp: ", bars.size(), " bars for ", points.rows(), " points, expected as many");
+                return PointRows(bars.asDiagonal() * self.evaluate(points, 1).gradient);
             },
+            "points"_a, "bars"_a,
+            "Gradient of the sum of bars times distances by the points, shapes (n, 3) and (n,) -> (n, 3).")
+        .def(
+            "error", [](const SoftDistance& self, const PointRows& points) { return self.evaluate(points, 0).error; },
             "points"_a, "Certified bound of what truncation leaves out, shape (n, 3) -> (n,) [m].");
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 from farfield import _core
 from farfield._core import ContactModel, contact_from_description
 
-__all__ = ["CONTACT_MODELS", "contact_from_description", "contact_model", "engine_description"]
+__all__ = ["CONTACT_MODELS", "TRADES", "certifies", "contact_from_description", "contact_model", "engine_description"]
 
 CONTACT_MODELS = {
     "longrange": _core.LongRange,
@@ -18,6 +18,21 @@ CONTACT_MODELS = {
     "ipc-global": _core.IpcGlobal,
     "softmin": _core.Softmin,
 }
+
+# What a model gives up and what it gains, in one line.
+TRADES = {
+    "longrange": "acts at every distance and never touches; a Newton solve a step",
+    "polyhedral": "never touches, smooth between convex hulls; nothing beyond its range, a Newton solve a step",
+    "ipc": "never touches, any mesh; nothing beyond its range, second derivatives jump, a Newton solve a step",
+    "ipc-global": "never touches, acts at every distance; second derivatives jump, a Newton solve a step",
+    "softmin": "may penetrate, nothing is certified, tails are exponential; explicit, microseconds a step, second derivatives",
+    "mujoco": "penetrates, acts on overlap only; fast",
+}
+
+
+def certifies(contact: ContactModel | None) -> bool:
+    """Whether rollouts with this contact prove that nothing intersects; force laws let bodies into each other."""
+    return not isinstance(contact, _core.Softmin)
 
 
 def engine_description(name: str) -> str:

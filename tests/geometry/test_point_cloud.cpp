@@ -7,6 +7,7 @@
 
 #include "contact/softmin/push_scene.hpp"
 #include "farfield/base/error.hpp"
+#include "farfield/geometry/cloud_check.hpp"
 #include "farfield/geometry/cloud_sampling.hpp"
 #include "farfield/geometry/primitives.hpp"
 #include "farfield/geometry/soft_distance.hpp"

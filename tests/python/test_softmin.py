@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import farfield as ff
+from farfield.benchmarks import scm_detection, scm_uses, t_push_search
 from farfield.cli import main
 from farfield.contact_models import contact_from_description
 from farfield.soft_top_k import topk_paper
@@ -156,3 +157,99 @@ def test_cloud_command(tmp_path, capsys):
     assert (tmp_path / "box.png").stat().st_size > 1000
     assert main(["cloud", str(obj), "--points", "150", "--temperature", "3"]) == 1
     assert "raise --points" in capsys.readouterr().out
+
+
+def test_batches_of_soft_distances_are_single_ones():
+    rng = np.random.default_rng(3)
+    distance = ff.SoftDistance(t_push.t_cloud(3))
+    points = rng.uniform(-0.2, 0.2, size=(301, 3))
+    values, gradients, hessians = distance(points), distance.gradient(points), distance.hessian(points)
+    for k in (0, 7, 8, 150, 300):
+        one = points[k : k + 1]
+        np.testing.assert_allclose(distance(one)[0], values[k], rtol=0, atol=distance.error(one)[0] + 1e-15)
+        np.testing.assert_allclose(distance.gradient(one)[0], gradients[k], atol=1e-9)
+        np.testing.assert_allclose(distance.hessian(one)[0], hessians[k], rtol=1e-9, atol=1e-7)
+    bars = rng.normal(size=len(points))
+    np.testing.assert_array_equal(distance.vjp(points, bars), bars[:, None] * gradients)
+    assert distance(np.zeros((0, 3))).shape == (0,)
+    with pytest.raises(ValueError, match="300 bars for 301 points"):
+        distance.vjp(points, bars[:-1])
+    with pytest.raises(ValueError, match="point 1 is"):
+        distance(np.array([[0.0, 0.0, 0.0], [np.nan, 0.0, 0.0]]))
+
+
+def test_detection_of_a_horseshoe_and_of_a_finger():
+    numbers = scm_detection.numbers()
+    assert numbers["box_on_box"]["soft_mm"] == pytest.approx(-1.0, abs=0.02)
+    assert numbers["box_on_box"]["support_to_corner_mm"] <= 10.0
+    assert 0.82 <= numbers["horseshoe"]["mass_on_the_left"] <= 0.89  # e^2/(1 + e^2) = 0.88
+    assert numbers["horseshoe"]["least_mm"] == pytest.approx(-4.0, abs=0.6)
+    pressed = numbers["t_and_finger -1 mm"]
+    assert pressed["least_mm"] == pytest.approx(-1.0, abs=0.1)
+    assert pressed["centre_to_touch_mm"] < 0.5
+    assert numbers["t_and_finger 20 mm"]["least_mm"] == pytest.approx(20.0, abs=0.5)
+
+
+def test_a_push_is_found_by_gradients_from_no_contact():
+    for seed in (11, 12):
+        found = scm_uses.push_by_gradients("softmin", seed)
+        assert found["solved"]
+        assert found["distance_mm"] <= 10.0
+        assert found["iterations"] <= 150
+
+
+def test_an_epsilon_in_adam_kills_the_tail():
+    task = t_push.TPush(gap=0.1)
+    problem = task.build(0)
+    contact, parameters = problem.contact("softmin")
+    x = problem.parameterization.initial()
+    motion = ff.rollout(
+        problem.model,
+        parameters,
+        problem.state,
+        problem.parameterization.decode(x).controls,
+        contact=contact,
+        dt=problem.dt,
+    )
+    gradient = ff.rollout_vjp(motion, dL_dq=_end_partial(motion)).controls
+    largest = np.abs(gradient).max()
+    assert 0.0 < largest < 1e-9  # far below the usual epsilon of 1e-8
+
+
+def _end_partial(motion):
+    partial = np.zeros((len(motion.q), motion.model.num_dofs))
+    partial[-1, 1] = 1.0
+    return partial
+
+
+def test_forces_reach_exponentially_far():
+    reach = scm_uses.reach()
+    two, ten, metre = reach["softmin 5 mm"]
+    assert two > 1e-2
+    assert 1e-9 < ten < 1e-7
+    assert 0.0 < metre < 1e-80
+    assert reach["longrange 1e-6 J"][2] > 1e-6
+
+
+def test_mass_and_friction_are_identified_from_a_push():
+    found = scm_uses.identify(seed=7)
+    assert found["worst_error"] <= 0.03
+    assert found["residual_mm"] == pytest.approx(0.5, rel=0.15)
+
+
+def test_a_search_finds_motions_of_the_finger():
+    pytest.importorskip("cma")
+    goal = np.array([0.0, 0.03, 0.0])
+    push = t_push_search.MujocoPush()
+    still = t_push_search.cost(push, np.tile(t_push_search.START, (8, 1)), goal)
+    found = t_push_search.search(goal, generations=4)
+    assert t_push_search.cost(push, np.array(found["via"]), goal) < still
+    assert np.shape(found["via"]) == (8, 2)
+
+
+def test_runs_with_a_force_law_are_judged_without_certificate(tmp_path, capsys):
+    assert main(["run", "t-push", "--contact", "softmin", "--out", str(tmp_path / "run"), "--quiet", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["success"]
+    assert not result["certified"]
+    assert result["distance"] <= 0.01

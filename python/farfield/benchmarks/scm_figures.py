@@ -94,7 +94,7 @@ def draw_squares(path: Path) -> dict[str, float]:
     return {title: hausdorff(cloud, 3.0) for title, cloud in panels.items() if "flipped" not in title}
 
 
-def spheres() -> tuple[ff.Model, ff.Softmin]:
+def spheres(**options) -> tuple[ff.Model, ff.Softmin]:
     scene = ff.Scene(name="spheres", gravity=[0.0, 0.0, 0.0])
     for name, radius in zip(("large", "small"), RADII, strict=True):
         scene.add_body(name=name, position=[0.0, 0.0 if name == "large" else 0.3, 0.0])
@@ -105,7 +105,11 @@ def spheres() -> tuple[ff.Model, ff.Softmin]:
         for name, r, n in zip(("large", "small"), RADII, POINTS, strict=True)
     }
     contact = ff.Softmin(
-        newtons_per_metre=STIFFNESS, separation_temperature=TEMPERATURE, force_temperature=TEMPERATURE, clouds=clouds
+        newtons_per_metre=STIFFNESS,
+        separation_temperature=TEMPERATURE,
+        force_temperature=TEMPERATURE,
+        clouds=clouds,
+        **options,
     )
     return ff.build_model(scene), contact
 
@@ -150,7 +154,34 @@ def jumps(force) -> list[float]:
     return out
 
 
-def draw_spheres(path: Path) -> dict[str, list[float]]:
+def damping_jumps(damping: str) -> list[float]:
+    """The same along the speed of approach of the small sphere, 1 cm deep, step by half steps from 8 to 1 mm/s."""
+    model, contact = spheres(damping=damping)
+    q, v = np.array(model.default_state().q), np.zeros(model.num_dofs)
+    q[7:9] = [0.0, RADII[0] + RADII[1] - 0.01]
+    out = []
+    for step in 8e-3 * 0.5 ** np.arange(4):
+        along = []
+        for speed in np.arange(-0.3, 1.3, step):
+            v[7] = speed
+            along.append(contact.forces(model, model.default_parameters(), q, v).force[2, 1])
+        second = np.diff(along, 2) / step**2
+        out.append(float(np.abs(np.diff(second)).max() / np.abs(second).max()))
+    return out
+
+
+def all_jumps() -> dict[str, list[float]]:
+    """Of the force by place, here and in MuJoCo, and by speed with the damping as it is and as printed."""
+    model, contact = spheres()
+    return {
+        "soft minimum": jumps(lambda p: soft_force(model, contact, p)),
+        "mujoco": jumps(mujoco_force),
+        "damping": damping_jumps("smooth"),
+        "damping as printed": damping_jumps("paper"),
+    }
+
+
+def draw_spheres(path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -172,10 +203,10 @@ def draw_spheres(path: Path) -> dict[str, list[float]]:
     figure.tight_layout()
     figure.savefig(path, dpi=100)
     plt.close(figure)
-    return {"soft minimum": jumps(lambda p: soft_force(model, contact, p)), "mujoco": jumps(mujoco_force)}
 
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     print(draw_squares(folder / "soft_distance.png"))
-    print(draw_spheres(folder / "soft_spheres.png"))
+    draw_spheres(folder / "soft_spheres.png")
+    print(all_jumps())

@@ -34,7 +34,7 @@ def search(goal: np.ndarray, seed: int = 0, generations: int = GENERATIONS) -> d
     try:
         import cma
     except ImportError as error:
-        raise ImportError("the search needs the package cma: pip install cma") from error
+        raise ImportError("the search needs the package cma: pip install farfield[search]") from error
     push = MujocoPush()
     goal = np.asarray(goal, dtype=float)
 

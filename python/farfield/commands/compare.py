@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--methods",
         metavar="M,...",
-        help="contact models and methods, or .py files of one's own (default: longrange,polyhedral,ipc,mujoco-fd,bundle)",
+        help="contact models and methods, or .py files of one's own (default: longrange,polyhedral,ipc,softmin,mujoco-fd,bundle)",
     )
     parser.add_argument("--starts", default="trivial,sampled", metavar="S,...", help="(default: trivial,sampled)")
     parser.add_argument("--start-samples", type=positive_int, metavar="N", help="random points (default: 64)")
@@ -237,6 +237,8 @@ def _print_table(summary: dict, folder: Path) -> None:
         "loss, last over first; time in s; steps of the optimiser.",
         highlight=False,
     )
+    for contact, trade in {row["contact"]: row["trade"] for row in summary["rows"] if row["trade"]}.items():
+        console.print(f"{contact}: {trade}", highlight=False)
     chosen = summary["tuning"]["chosen"]
     if chosen:
         tried = ", ".join(f"{value:g}" for value in summary["tuning"]["stiffnesses"])

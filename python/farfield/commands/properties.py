@@ -41,6 +41,7 @@ def _print_scorecard(findings: dict) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from farfield.contact_models import TRADES
     from farfield.properties import MODELS
 
     table = Table(title="Properties of contact models", title_justify="left")
@@ -51,4 +52,5 @@ def _print_scorecard(findings: dict) -> None:
             promised = key in MODELS[name].expected
             verdict = ("yes" if promised else "YES, unexpected") if finding.passed else ("NO" if promised else "no")
             table.add_row(name, key.replace("_", "-"), verdict, finding.worst)
+        table.add_row(name, "in a line", "", TRADES[name.removesuffix("-paper")])
     Console(stderr=True, soft_wrap=True).print(table)

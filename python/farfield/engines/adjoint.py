@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import farfield as ff
+from farfield.contact_models import certifies
 from farfield.engines.engine import Engine
 from farfield.engines.rollouts import roll_batch, roll_one, vjp_batch, vjp_rows
 from farfield.optimize.losses import Partials
@@ -18,9 +20,14 @@ from farfield.optimize.rollout_input import PARTS, RolloutInput
 
 
 class Adjoint(Engine):
-    """Exact gradients by the adjoint of the implicit step."""
+    """Exact gradients by the adjoint of the steps."""
 
     capabilities = Capabilities(certifies=True, gradients=True, jacobian=True, parts=True, inputs=PARTS)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if not certifies(self.contact):
+            self.capabilities = replace(self.capabilities, certifies=False)
 
     def simulate(self, points: Sequence[np.ndarray]) -> list[ff.Trajectory]:
         """One rollout per point; a single one from the guess if there is one."""

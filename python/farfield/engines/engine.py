@@ -26,7 +26,7 @@ class Engine(Objective, ABC):
     """
 
     Options: ClassVar[type] = NoOptions
-    capabilities: ClassVar[Capabilities] = Capabilities()
+    capabilities: Capabilities = Capabilities()
 
     def __init__(
         self,

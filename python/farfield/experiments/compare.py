@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import farfield as ff
+from farfield.contact_models import TRADES
 from farfield.experiments import runner
 from farfield.experiments.registry import find_method
 from farfield.experiments.runner import Run, Setup
@@ -37,7 +38,7 @@ ENTRIES: dict[str, dict[str, str]] = {
     "bundle": {"contact": "ipc", "method": "bundle"},
     "bundle-longrange": {"contact": "longrange", "method": "bundle"},
 }
-DEFAULT_ENTRIES = ("longrange", "polyhedral", "ipc", "mujoco-fd", "bundle")
+DEFAULT_ENTRIES = ("longrange", "polyhedral", "ipc", "softmin", "mujoco-fd", "bundle")
 STARTS = ("trivial", "sampled")
 # Dashes keep curves visible that lie on each other, as those of all methods without a gradient do.
 DASHES = ("-", (0, (5, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), (0, (1, 1.5)), (0, (8, 3)), (0, (3, 4)), (0, (4, 1, 1, 1)))
@@ -160,6 +161,7 @@ def summarize(plan: Plan, results: Sequence[Mapping[str, Any]]) -> list[dict[str
                     "start": start,
                     "contact": setup.contact,
                     "method": setup.method,
+                    "trade": TRADES.get(setup.contact),
                     "stiffness": setup.stiffness,
                     "runs": len(runs),
                     "successes": sum(bool(each["success"]) for each in runs),

@@ -76,6 +76,19 @@ class Row:
     expected: tuple[str, ...] = PROPERTIES
 
 
+def _softmin() -> Subject:
+    from farfield.properties.law_contact import LawContact
+
+    # Clouds stand for solids only, edges and corners included: lines begin in contact, where the law is at work.
+    return Subject(
+        LawContact(ff.Softmin(newtons_per_metre=1e3)).evaluate,
+        single_term=False,
+        kinds=("box",),
+        range=0.02,
+        begins_at=-1e-3,
+    )
+
+
 def _mujoco() -> Subject:
     from farfield.properties import mujoco_contact
 
@@ -106,6 +119,7 @@ MODELS = {
     "ipc-global": Row(
         lambda: Subject(ff.IpcGlobal(weight_in_joules=1.0).evaluate), ("barrier", "non_prehensile", "non_vanishing")
     ),
+    "softmin": Row(_softmin, ("smooth", "non_prehensile")),
     "mujoco": Row(_mujoco, ("non_prehensile",)),
 }
 

@@ -14,10 +14,10 @@ import numpy as np
 
 import farfield as ff
 from farfield.marker import Marker
-from farfield.optimize.horizon import RecedingHorizon
 from farfield.optimize.losses import ReachLoss
+from farfield.optimize.multistart import Multistart, Round
 from farfield.optimize.optimizers import Adam
-from farfield.optimize.parameterizations import DirectTargets
+from farfield.optimize.parameterizations import CubicSpline
 from farfield.optimize.projections import Box
 from farfield.options import option
 from farfield.tasks.task import Problem, Task
@@ -29,6 +29,7 @@ RADIUS = 0.02  # of the finger [m]
 HEIGHT = 0.5 * CELL
 KP, KD = 500.0, 30.0  # of the finger's drive
 TABLE_FRICTION, FINGER_FRICTION = 0.3, 0.5
+CLEARANCE = 1e-3  # of the T above the table when it is pushed by gradients [m]
 FEET = ((-0.1, BAR), (0.1, BAR), (0.0, -0.11))  # of the tripod [m]
 CELLS = [(k * CELL, BAR) for k in range(-2, 3)] + [(0.0, BAR - k * CELL) for k in range(1, 4)]
 
@@ -38,15 +39,13 @@ class TPush(Task):
     """Push a T to a target over a table with a finger that starts at rest, touching nothing."""
 
     frames: int = option(300, "time steps of the motion", above=0)
-    horizon: int = option(150, "time steps looked ahead", above=0)
-    iterations: int = option(8, "optimiser iterations per window at most", above=0)
-    first_iterations: int = option(40, "of the first window", above=0)
+    iterations: int = option(150, "optimiser iterations at most", above=0)
+    knots: int = option(8, "of the finger's path in time", least=4)
     dt: float = option(0.004, "time step [s]", above=0)
     gap: float = option(0.05, "between finger and T at the start [m]", above=0)
     distance: float = option(0.1, "of the target [m]", above=0)
     learning_rate: float = option(1e-2, "of Adam [m]", above=0)
-    radius: float = option(0.02, "the T has to end this near to its target [m]", above=0)
-    plan_radius: float = option(0.015, "the loss is zero within this distance [m]", above=0)
+    radius: float = option(0.01, "the T has to end this near to its target [m]", above=0)
     points: int = option(3, "of the T's cloud along a side of a cell", above=0)
     temperature: float = option(5e-3, "of the soft-minimum law: how far its forces reach [m]", above=0)
     weight: float = option(1e-6, "of the long-range model [J]", above=0)
@@ -56,30 +55,39 @@ class TPush(Task):
         bearing = math.pi / 2 + np.random.default_rng(seed).uniform(-0.35, 0.35)
         target = self.distance * np.array([math.cos(bearing), math.sin(bearing)])
         model = ff.build_model(scene((0.0, BAR - 3.5 * CELL - RADIUS - self.gap)))
-        base = np.tile(model.default_control(), (self.horizon, 1))
-        judge = ReachLoss(["t"], target, self.radius)
+        state = model.default_state()
+        start = np.array(state.q)
+        start[2] += CLEARANCE  # models that let nothing touch begin apart
+        base = np.tile(model.default_control(), (self.frames, 1))
+        loss = ReachLoss(["t"], target, self.radius, when="end")
         soft = {
             "newtons_per_metre": 3e3,
             "separation_temperature": self.temperature,
             "force_temperature": self.temperature,
             "clouds": {"t": t_cloud(self.points), "finger": ff.PointCloud.sphere(RADIUS, 100)},
         }
+        parameterization = CubicSpline(base, self.knots)
+        # Half of the iterations at full length, which find the T, the rest ever shorter: what is left is to stop in time.
+        rounds = [
+            Round(-(-self.iterations // 2), 1),
+            *(Round(-(-self.iterations // 6), 1, rate) for rate in (0.3, 0.1, 0.03)),
+        ]
         return Problem(
             model=model,
             parameters=model.default_parameters(),
-            parameterization=DirectTargets(base),
-            loss=ReachLoss(["t"], target, self.plan_radius),
-            driver=lambda objective: RecedingHorizon(
+            parameterization=parameterization,
+            loss=loss,
+            driver=lambda objective: Multistart(
                 objective,
-                Adam(self.learning_rate, groups=[[0, 1]]),
-                frames=self.frames,
-                iterations=self.iterations,
-                first_iterations=self.first_iterations,
-                projection=lambda state: Box([-0.4, -0.4], [0.4, 0.4]),
+                [objective.parameterization.initial()],
+                lambda: Adam(self.learning_rate, groups=[[0, 1]]),
+                rounds,
+                projection=Box([-0.4, -0.4], [0.4, 0.4]),
             ),
-            success=lambda trajectory: judge.distances(trajectory)[-1, 0] <= self.radius,
-            report=lambda trajectory: {"distance": judge.distances(trajectory)[-1, 0]},
+            success=lambda trajectory: loss.distances(trajectory)[-1, 0] <= self.radius,
+            report=lambda trajectory: {"distance": loss.distances(trajectory)[-1, 0]},
             dt=self.dt,
+            state=ff.State(q=start, v=state.v),
             contact_options={"softmin": soft, "longrange": {"weight_in_joules": self.weight}},
             markers=[Marker("target", (*target, HEIGHT), self.radius)],
             trails=["finger", "t"],

@@ -3,7 +3,7 @@
 /// @file  The second door of contact: force laws, which say what acts on each body by its pose and velocity and need have no energy.
 ///
 ///     ForceStep& step = law.begin_step(parameters, memory);
-///     step.wrench(poses, twists, out), step.linearize(poses, twists, out); then, going backward, add_parameter_vjp(out, direction, ...)
+///     step.wrench(poses, twists, out, kept); then, going backward, step.vjp(kept, poses, twists, direction, bars)
 /// A twist (v, w) is the velocity of the body's origin and the angular velocity, a wrench (F, tau) the force on the body and its torque
 /// about the origin, both in world axes; wrench . twist is the power. Poses vary in the chart of each body, as in contact_potential.hpp:
 /// p -> p + v, R -> exp(w) R. Twists and wrenches keep their world components meanwhile.
@@ -37,15 +37,34 @@ struct ForceLinearization {
     std::vector<ForceBlock> blocks;  ///< in pair order; pairs that do not interact may be left out
 };
 
-/// Adds the derivatives of the sum over bodies of direction . wrench by friction and contact stiffness.
-inline void add_parameter_vjp(const ForceLinearization& at, const Twists& direction, Parameters& gradient) {
-    for (const ForceBlock& block : at.blocks) {
-        Eigen::Matrix<double, 12, 1> both;
-        both << direction[static_cast<std::size_t>(block.a)], direction[static_cast<std::size_t>(block.b)];
-        gradient.friction[block.a] += block.by_friction.col(0).dot(both);
-        gradient.friction[block.b] += block.by_friction.col(1).dot(both);
-        gradient.contact_stiffness += block.by_stiffness.dot(both);
+/// Derivatives of the sum over bodies of direction . wrench.
+struct ForceBars {
+    std::vector<Vector6d> poses, twists;  ///< per body: by its chart, by its twist
+    Eigen::VectorXd friction;             ///< per body
+    double contact_stiffness = 0.0;
+
+    void set_zero(std::size_t bodies) {
+        poses.assign(bodies, Vector6d::Zero());
+        twists.assign(bodies, Vector6d::Zero());
+        friction.setZero(static_cast<Eigen::Index>(bodies));
+        contact_stiffness = 0.0;
     }
+};
+
+/// The same through Jacobians, added to the bars.
+inline void add_vjp(const ForceBlock& block, const Twists& direction, ForceBars& bars) {
+    const auto a = static_cast<std::size_t>(block.a), b = static_cast<std::size_t>(block.b);
+    Eigen::Matrix<double, 12, 1> both;
+    both << direction[a], direction[b];
+    const Eigen::Matrix<double, 12, 1> by_pose = block.by_pose.transpose() * both,
+                                       by_twist = block.by_twist.transpose() * both;
+    bars.poses[a] += by_pose.head<6>();
+    bars.poses[b] += by_pose.tail<6>();
+    bars.twists[a] += by_twist.head<6>();
+    bars.twists[b] += by_twist.tail<6>();
+    bars.friction[block.a] += block.by_friction.col(0).dot(both);
+    bars.friction[block.b] += block.by_friction.col(1).dot(both);
+    bars.contact_stiffness += block.by_stiffness.dot(both);
 }
 
 /// What a force law knows of the last evaluation. Nothing of it is certified.
@@ -68,9 +87,13 @@ struct PairStiffness {
 /// A force law with fixed parameters. It lives in the memory of a rollout, where the next begin_step replaces it.
 class ForceStep {
  public:
-    virtual void wrench(const Poses& poses, const Twists& twists, std::vector<Vector6d>& out) = 0;
+    /// `kept`: number under which the evaluation is kept for vjp, 0 for the first of a step and so on; -1: it is not.
+    virtual void wrench(const Poses& poses, const Twists& twists, std::vector<Vector6d>& out, int kept = -1) = 0;
 
-    /// Exact derivatives. Reuses the storage of `out`.
+    /// Sets the derivatives of the sum over bodies of direction . wrench, at the poses and twists of the evaluation that was kept.
+    virtual void vjp(int kept, const Poses& poses, const Twists& twists, const Twists& direction, ForceBars& bars) = 0;
+
+    /// All derivatives at once. Reuses the storage of `out`, and that of evaluations that were kept.
     virtual void linearize(const Poses& poses, const Twists& twists, ForceLinearization& out) = 0;
 
     /// Adds the derivatives of the sum over bodies of direction . wrench by the law's own numbers (ForceLaw::number_names).

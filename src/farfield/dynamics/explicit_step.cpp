@@ -25,11 +25,6 @@ constexpr double kShare[4] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};  // o
 
 bool scripted(const Model& model, int dof) { return model.dofs()[static_cast<std::size_t>(dof)].prescribed; }
 
-GainFactors gain_factors(const StepOptions& options) {
-    const bool paper = options.pd_convention == PdConvention::Paper;
-    return {paper ? 2.0 : 1.0, paper ? 2.0 / options.dt : 1.0};
-}
-
 const VectorXd& saturated(const Model& model, const VectorXd& control, VectorXd& scratch) {
     saturate_controls(model, control, scratch);
     return scratch;
@@ -72,7 +67,7 @@ class ExplicitProblem {
             for (int k = 0; k < model_.num_dofs(); ++k) {
                 if (scripted(model_, k)) stage.v[k] = s_.script_speed[k];
             }
-            accelerate(stage, derivatives);
+            accelerate(stage, derivatives ? i : -1);
             if (law_) stored_ = std::max(stored_, law_->report().stored);
             if (rk4_) set_rate(stage);
         }
@@ -146,15 +141,12 @@ class ExplicitProblem {
         }
     }
 
-    void accelerate(ExplicitStage& stage, bool derivatives) {
+    /// `kept`: number of the stage when it is gone back through, -1 otherwise.
+    void accelerate(ExplicitStage& stage, int kept) {
         forward_kinematics(model_, parameters_, stage.q, stage.kinematics);
         if (law_) {
             body_twists(model_, stage.kinematics, stage.v, stage.twists);
-            if (derivatives) {
-                law_->linearize(stage.kinematics.poses, stage.twists, stage.contact);
-            } else {
-                law_->wrench(stage.kinematics.poses, stage.twists, stage.contact.wrench);
-            }
+            law_->wrench(stage.kinematics.poses, stage.twists, stage.wrenches, kept);
         }
         passive_force(model_, parameters_, stage.q, stage.v, stage.tau);
         add_drive_force(model_, parameters_, factors_, stage.q, stage.v, control_, stage.tau);
@@ -162,7 +154,7 @@ class ExplicitProblem {
     }
 
     [[nodiscard]] ForwardDynamicsInput dynamics_input(const ExplicitStage& stage) const {
-        return {stage.v, stage.tau, law_ ? &stage.contact.wrench : nullptr, &s_.script_acceleration};
+        return {stage.v, stage.tau, law_ ? &stage.wrenches : nullptr, &s_.script_acceleration};
     }
 
     void set_rate(ExplicitStage& stage) const {
@@ -185,7 +177,7 @@ class ExplicitProblem {
         }
     }
 
-    void acceleration_vjp(ExplicitStage& stage, const VectorXd& a_bar, StepGradient& out, Parameters& gradient);
+    void acceleration_vjp(int kept, const VectorXd& a_bar, StepGradient& out, Parameters& gradient);
 
     const Model& model_;
     const Parameters& parameters_;
@@ -200,9 +192,9 @@ class ExplicitProblem {
     double stored_ = 0.0;  ///< largest of all stages [J]
 };
 
-/// Sets s_.q_bar and s_.v_bar of the stage; the control and scripted accelerations are added to.
-void ExplicitProblem::acceleration_vjp(ExplicitStage& stage, const VectorXd& a_bar, StepGradient& out,
-                                       Parameters& gradient) {
+/// Sets s_.q_bar and s_.v_bar of a stage; the control and scripted accelerations are added to.
+void ExplicitProblem::acceleration_vjp(int kept, const VectorXd& a_bar, StepGradient& out, Parameters& gradient) {
+    const ExplicitStage& stage = s_.stages[static_cast<std::size_t>(kept)];
     forward_dynamics_vjp(model_, parameters_, stage.kinematics, dynamics_input(stage), a_bar, s_.dynamics, s_.bars,
                          gradient);
     s_.q_bar = s_.bars.q;
@@ -212,25 +204,14 @@ void ExplicitProblem::acceleration_vjp(ExplicitStage& stage, const VectorXd& a_b
     add_drive_force_vjp(model_, parameters_, factors_, stage.q, stage.v, control_, s_.bars.tau, s_.q_bar, s_.v_bar,
                         out.control, gradient);
     if (!law_) return;
-    const std::size_t bodies = stage.twists.size();
-    s_.pose_bars.assign(bodies, Vector6d::Zero());
-    s_.twist_bars.assign(bodies, Vector6d::Zero());
-    for (const contact::ForceBlock& block : stage.contact.blocks) {
-        const auto a = static_cast<std::size_t>(block.a), b = static_cast<std::size_t>(block.b);
-        Eigen::Matrix<double, 12, 1> bar;
-        bar << s_.bars.wrenches[a], s_.bars.wrenches[b];
-        const Eigen::Matrix<double, 12, 1> by_pose = block.by_pose.transpose() * bar,
-                                           by_twist = block.by_twist.transpose() * bar;
-        s_.pose_bars[a] += by_pose.head<6>();
-        s_.pose_bars[b] += by_pose.tail<6>();
-        s_.twist_bars[a] += by_twist.head<6>();
-        s_.twist_bars[b] += by_twist.tail<6>();
-    }
-    add_pull_back(model_, stage.kinematics, s_.pose_bars, s_.subtree, s_.q_bar);
+    contact::ForceBars& bars = s_.contact_bars;
+    law_->vjp(kept, stage.kinematics.poses, stage.twists, s_.bars.wrenches, bars);
+    add_pull_back(model_, stage.kinematics, bars.poses, s_.subtree, s_.q_bar);
     add_attachment_pull_back(model_, stage.kinematics, s_.subtree, gradient);
-    add_body_twists_vjp(model_, stage.kinematics, s_.dynamics.bodies, s_.twist_bars, s_.twists, s_.q_bar, s_.v_bar,
+    add_body_twists_vjp(model_, stage.kinematics, s_.dynamics.bodies, bars.twists, s_.twists, s_.q_bar, s_.v_bar,
                         gradient);
-    contact::add_parameter_vjp(stage.contact, s_.bars.wrenches, gradient);
+    gradient.friction += bars.friction;
+    gradient.contact_stiffness += bars.contact_stiffness;
     if (out.contact.size()) law_->add_number_vjp(stage.kinematics.poses, stage.twists, s_.bars.wrenches, out.contact);
 }
 
@@ -265,7 +246,7 @@ void ExplicitProblem::pull_back(const StateGradient& bar, StepGradient& out, Par
         v_bar += dt_ * theta_bar;
         to_script(v_bar);
         s_.acceleration_bar = dt_ * v_bar;
-        acceleration_vjp(s_.stages[0], s_.acceleration_bar, out, gradient);
+        acceleration_vjp(0, s_.acceleration_bar, out, gradient);
         out.state.q += s_.q_bar;
         to_script(s_.v_bar);
         out.state.v += v_bar + s_.v_bar;
@@ -279,7 +260,7 @@ void ExplicitProblem::pull_back(const StateGradient& bar, StepGradient& out, Par
         for (int i = 3; i >= 0; --i) {
             const auto k = static_cast<std::size_t>(i);
             ExplicitStage& stage = s_.stages[k];
-            acceleration_vjp(stage, s_.a_bar[k], out, gradient);
+            acceleration_vjp(i, s_.a_bar[k], out, gradient);
             s_.start_bar.setZero(n);  // of the stage's theta
             retract_vjp(stage.theta, s_.q_bar, out.state.q, s_.start_bar);
             s_.v_bar += s_.rate_bar[k];

@@ -24,8 +24,8 @@ struct ExplicitStage {
     Eigen::VectorXd theta, q, v;  ///< tangent from the start of the step, where that leads, velocity
     Kinematics kinematics;
     std::vector<Vector6d> twists;
-    contact::ForceLinearization contact;
-    Eigen::VectorXd tau, a, rate;  ///< generalised forces, acceleration, rate of theta
+    std::vector<Vector6d> wrenches;  ///< of contact, per body
+    Eigen::VectorXd tau, a, rate;    ///< generalised forces, acceleration, rate of theta
 };
 
 /// Scratch space for steps of one thread. Carries no values.
@@ -37,7 +37,8 @@ struct ExplicitScratch {
     // backward
     ForwardDynamicsGradient bars;
     TwistScratch twists;
-    std::vector<Vector6d> pose_bars, twist_bars, subtree;
+    contact::ForceBars contact_bars;
+    std::vector<Vector6d> subtree;
     std::array<Eigen::VectorXd, 4> rate_bar, a_bar;
     Eigen::VectorXd q_bar, v_bar, theta, theta_bar, start_bar;
     Eigen::VectorXd control;  ///< inside the ranges

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "farfield/math/rotation.hpp"
+#include "farfield/model/drive.hpp"
 
 namespace farfield {
 namespace {
@@ -14,11 +15,6 @@ using Eigen::Vector3d;
 
 Matrix3d rotation_at(const Eigen::VectorXd& q, int index) {
     return Eigen::Quaterniond(q[index], q[index + 1], q[index + 2], q[index + 3]).toRotationMatrix();
-}
-
-double excess(const std::optional<Range>& range, double q) {  // signed: negative below the range
-    if (!range) return 0.0;
-    return q < range->lower ? q - range->lower : q > range->upper ? q - range->upper : 0.0;
 }
 
 /// Value, slope and curvature of a function of one number.
@@ -38,30 +34,10 @@ struct Gains {
     double dkp = 0.0, dkd = 0.0;  ///< effective per nominal
 };
 Gains gains(const JointStep& step, Eigen::Index actuator) {
-    const bool paper = step.options.pd_convention == PdConvention::Paper;
-    const double fp = paper ? 2.0 : 1.0, fd = paper ? 2.0 / step.options.dt : 1.0;
-    return {fp * step.parameters.kp[actuator], fd * step.parameters.kd[actuator], fp, fd};
+    const GainFactors factors = gain_factors(step.options);
+    return {factors.kp * step.parameters.kp[actuator], factors.kd * step.parameters.kd[actuator], factors.kp,
+            factors.kd};
 }
-
-/// How an actuator drives one scalar coordinate.
-struct Drive {
-    double gear = 1.0;
-    int force = -1, position = -1, velocity = -1;  ///< control indices, -1 = absent (target 0)
-};
-Drive drive(const Model& model, const ModelActuator& actuator, int dof) {
-    const ModelJoint& joint = model.joints()[static_cast<std::size_t>(actuator.joint)];
-    const bool geared = !actuator.gear.empty();
-    const int local = dof - joint.dof, slot = geared ? 0 : local, width = geared ? 1 : joint.num_dofs;
-    Drive out{.gear = geared ? actuator.gear[static_cast<std::size_t>(local)] : 1.0};
-    if (actuator.type == ActuatorType::Motor) {
-        out.force = actuator.control + slot;
-    } else {
-        if (actuator.position_input) out.position = actuator.control + slot;
-        if (actuator.velocity_input) out.velocity = actuator.control + slot + (actuator.position_input ? width : 0);
-    }
-    return out;
-}
-double input(const Eigen::VectorXd& control, int index) { return index < 0 ? 0.0 : control[index]; }
 
 bool acts(const Model& model, int dof) { return !model.dofs()[static_cast<std::size_t>(dof)].prescribed; }
 
@@ -84,7 +60,7 @@ Taylor scalar_passive(const JointStep& step, const ScalarCoordinate& c, double q
 }
 
 void add_scalar_actuator(const JointStep& step, Eigen::Index actuator, const ScalarCoordinate& c, double q, Taylor& t) {
-    const Drive by = drive(step.model, step.model.actuators()[static_cast<std::size_t>(actuator)], c.dof);
+    const Drive by = drive_of(step.model, step.model.actuators()[static_cast<std::size_t>(actuator)], c.dof);
     const double dt = step.options.dt, d = q - step.now.q[c.q];
     if (by.force >= 0) {
         t.value -= step.control[by.force] * by.gear * d;
@@ -92,8 +68,8 @@ void add_scalar_actuator(const JointStep& step, Eigen::Index actuator, const Sca
         return;
     }
     const Gains k = gains(step, actuator);
-    t.add_square(k.kp, by.gear * q - input(step.control, by.position), by.gear);
-    t.add_square(k.kd * dt, by.gear * d / dt - input(step.control, by.velocity), by.gear / dt);
+    t.add_square(k.kp, by.gear * q - input_of(step.control, by.position), by.gear);
+    t.add_square(k.kd * dt, by.gear * d / dt - input_of(step.control, by.velocity), by.gear / dt);
 }
 
 /// f(e) of a ball coordinate: value, y = df/de, K = d2f/de2.
@@ -151,22 +127,6 @@ BallTaylor ball_increment(const JointStep& step, const BallCoordinate& c, const 
     return f;
 }
 
-/// Control entries of an actuator on a ball coordinate.
-struct BallDrive {
-    Vector3d force = Vector3d::Zero(), position = Vector3d::Zero(), velocity = Vector3d::Zero();
-    bool motor = false;
-};
-BallDrive ball_drive(const JointStep& step, const ModelActuator& actuator, const BallCoordinate& c) {
-    BallDrive out{.motor = actuator.type == ActuatorType::Motor};
-    for (int k = 0; k < 3; ++k) {
-        const Drive by = drive(step.model, actuator, c.dof + k);
-        out.force[k] = by.gear * input(step.control, by.force);
-        out.position[k] = input(step.control, by.position);
-        out.velocity[k] = input(step.control, by.velocity);
-    }
-    return out;
-}
-
 BallTaylor ball_pd_velocity(const JointStep& step, const Gains& k, const BallDrive& by, const Vector3d& e) {
     const double dt = step.options.dt;
     BallTaylor f;
@@ -178,27 +138,6 @@ BallTaylor square(double weight, const Vector3d& e) {
     BallTaylor f;
     f.add_square(Vector3d::Constant(weight), e);
     return f;
-}
-
-/// The coordinates of one joint: they lie together, since coordinates are in joint order.
-template <class Coordinates, class Use>
-void for_each_of_joint(const Coordinates& coordinates, int joint, Use&& use) {
-    auto c = std::lower_bound(coordinates.begin(), coordinates.end(), joint,
-                              [](const auto& item, int index) { return item.joint < index; });
-    for (; c != coordinates.end() && c->joint == joint; ++c) use(*c);
-}
-
-/// Calls on_scalar(coordinate, actuator) and on_ball(coordinate, actuator) for every actuated coordinate.
-template <class OnScalar, class OnBall>
-void for_each_drive(const Model& model, OnScalar&& on_scalar, OnBall&& on_ball) {
-    for (std::size_t a = 0; a < model.actuators().size(); ++a) {
-        const int joint = model.actuators()[a].joint;
-        if (joint < 0 || !model.actuators()[a].length.empty()) continue;  // length_terms, body_drive
-        for_each_of_joint(model.scalars(), joint,
-                          [&](const ScalarCoordinate& c) { on_scalar(c, static_cast<Eigen::Index>(a)); });
-        for_each_of_joint(model.balls(), joint,
-                          [&](const BallCoordinate& c) { on_ball(c, static_cast<Eigen::Index>(a)); });
-    }
 }
 
 /// Everything a ball coordinate contributes besides actuators: calls use(error, taylor) for each base rotation.
@@ -220,7 +159,7 @@ void for_each_ball_passive(const JointStep& step, const BallCoordinate& c, const
 /// The actuator's contribution on a ball: use(error, taylor) for each base rotation.
 template <class Use>
 void for_each_ball_drive(const JointStep& step, const BallCoordinate& c, Eigen::Index a, const Matrix3d& R, Use&& use) {
-    const BallDrive by = ball_drive(step, step.model.actuators()[static_cast<std::size_t>(a)], c);
+    const BallDrive by(step.model, step.model.actuators()[static_cast<std::size_t>(a)], c, step.control);
     const BallError increment(rotation_at(step.now.q, c.q), R);
     if (by.motor) {
         BallTaylor f;
@@ -236,6 +175,11 @@ void for_each_ball_drive(const JointStep& step, const BallCoordinate& c, Eigen::
 }
 
 }  // namespace
+
+GainFactors gain_factors(const StepOptions& options) {
+    const bool paper = options.pd_convention == PdConvention::Paper;
+    return {paper ? 2.0 : 1.0, paper ? 2.0 / options.dt : 1.0};
+}
 
 double joint_energy(const JointStep& step, const Eigen::VectorXd& q) {
     double energy = 0.0;
@@ -348,7 +292,7 @@ void JointAdjoint::passive(const BallCoordinate& c) const {
 }
 
 void JointAdjoint::drive_by(const ScalarCoordinate& c, Eigen::Index a) const {
-    const Drive by = drive(step.model, step.model.actuators()[static_cast<std::size_t>(a)], c.dof);
+    const Drive by = drive_of(step.model, step.model.actuators()[static_cast<std::size_t>(a)], c.dof);
     const Gains gain = by.force >= 0 ? Gains{} : gains(step, a);
     const double dt = step.options.dt, d = q[c.q] - step.now.q[c.q];
     for (std::size_t k = 0; k < lambdas.size(); ++k) {
@@ -361,16 +305,14 @@ void JointAdjoint::drive_by(const ScalarCoordinate& c, Eigen::Index a) const {
         if (by.position >= 0) control_bar[by.position] += l * gain.kp;
         if (by.velocity >= 0) control_bar[by.velocity] += l * gain.kd;
         products[k].q_now[c.dof] += l * gain.kd * by.gear / dt;
-        gradients[k].kp[a] -= l * gain.dkp * (by.gear * q[c.q] - input(step.control, by.position));
-        gradients[k].kd[a] -= l * gain.dkd * (by.gear * d / dt - input(step.control, by.velocity));
+        gradients[k].kp[a] -= l * gain.dkp * (by.gear * q[c.q] - input_of(step.control, by.position));
+        gradients[k].kd[a] -= l * gain.dkd * (by.gear * d / dt - input_of(step.control, by.velocity));
     }
 }
 
 void JointAdjoint::drive_by(const BallCoordinate& c, Eigen::Index a) const {
     const ModelActuator& actuator = step.model.actuators()[static_cast<std::size_t>(a)];
-    const BallDrive by = ball_drive(step, actuator, c);
-    const Drive drives[3] = {drive(step.model, actuator, c.dof), drive(step.model, actuator, c.dof + 1),
-                             drive(step.model, actuator, c.dof + 2)};
+    const BallDrive by(step.model, actuator, c, step.control);
     const Gains gain = by.motor ? Gains{} : gains(step, a);
     const double dt = step.options.dt;
     const Matrix3d R = rotation_at(q, c.q);
@@ -385,13 +327,13 @@ void JointAdjoint::drive_by(const BallCoordinate& c, Eigen::Index a) const {
         Eigen::VectorXd& control_bar = products[k].control;
         products[k].q_now.segment<3>(c.dof) -= increment.base_bar(f, l);
         if (by.motor) {
-            for (int i = 0; i < 3; ++i) control_bar[drives[i].force] += drives[i].gear * y_inc[i];
+            for (int i = 0; i < 3; ++i) control_bar[by.of[i].force] += by.of[i].gear * y_inc[i];
             continue;
         }
         const Vector3d target_bar = target_jacobian.transpose() * error.base_bar(spring, l);
         for (int i = 0; i < 3; ++i) {
-            if (drives[i].position >= 0) control_bar[drives[i].position] -= target_bar[i];
-            if (drives[i].velocity >= 0) control_bar[drives[i].velocity] += gain.kd * y_inc[i];
+            if (by.of[i].position >= 0) control_bar[by.of[i].position] -= target_bar[i];
+            if (by.of[i].velocity >= 0) control_bar[by.of[i].velocity] += gain.kd * y_inc[i];
         }
         gradients[k].kp[a] -= gain.dkp * error.e.dot(error.Jr_inv * l);
         gradients[k].kd[a] -= gain.dkd * (increment.e / dt - by.velocity).dot(y_inc);

@@ -12,6 +12,7 @@
 
 #include "farfield/dynamics/step_types.hpp"
 #include "farfield/math/block_matrix.hpp"
+#include "farfield/model/drive_force.hpp"
 
 namespace farfield {
 
@@ -22,6 +23,9 @@ struct JointStep {
     const State& now;
     const Eigen::VectorXd& control;
 };
+
+/// What kp and kd are multiplied by in a convention.
+[[nodiscard]] GainFactors gain_factors(const StepOptions& options);
 
 [[nodiscard]] double joint_energy(const JointStep& step, const Eigen::VectorXd& q);
 

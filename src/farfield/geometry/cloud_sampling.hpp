@@ -17,11 +17,4 @@ namespace farfield {
 /// Of closed meshes about `spacing` [m] apart, at `temperature` squared spacings. Points inside another part are dropped.
 [[nodiscard]] PointCloud mesh_cloud(std::span<const TriangleMesh> parts, double spacing, double temperature = 0.1);
 
-/// Solid angle of the mesh seen from p over 4 pi: 1 inside a closed mesh, 0 outside.
-[[nodiscard]] double winding_number(const TriangleMesh& mesh, const Eigen::Vector3d& p);
-
-/// Share of points within three spacings of the surface on which the soft distance has the wrong sign, those nearer than a tenth of a
-/// spacing left aside.
-[[nodiscard]] double sign_errors(const PointCloud& cloud, std::span<const TriangleMesh> parts, int samples = 20000);
-
 }  // namespace farfield

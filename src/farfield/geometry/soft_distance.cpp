@@ -1,55 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/geometry/soft_distance.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "farfield/base/error.hpp"
 
+// Per-target bodies; sizeless vectors cannot be members.
+#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "farfield/geometry/soft_distance.cpp"
+#include "hwy/foreach_target.h"
+// The loop over targets must come first.
+#include "farfield/geometry/cloud_lanes-inl.hpp"
+
+#ifndef FARFIELD_GEOMETRY_SOFT_DISTANCE_ONCE
+#define FARFIELD_GEOMETRY_SOFT_DISTANCE_ONCE
 namespace farfield {
-namespace {
 
-using Eigen::Matrix3d;
-using Eigen::Vector3d;
+struct CloudView {
+    const PointTree& tree;
+    double temperature, reach;
+};
 
-Vector3d centre_of(const PointNode& node) { return {node.centre[0], node.centre[1], node.centre[2]}; }
-Vector3d point_of(const LeafColumns& leaf, int k) { return {leaf.x[k], leaf.y[k], leaf.z[k]}; }
-Vector3d normal_of(const LeafColumns& leaf, int k) { return {leaf.nx[k], leaf.ny[k], leaf.nz[k]}; }
+/// Of eight queries.
+struct alignas(64) DistanceGroup {
+    double weight[kLeafPoints], value[kLeafPoints];
+    double gradient[3][kLeafPoints], hessian[6][kLeafPoints];
+};
 
-/// Calls use(leaf) for leaves whose ball comes within `limit()` of p, nearer branches first; skip(node, distance) for the others.
-template <class Limit, class Use, class Skip>
-void visit_near(const PointTree& tree, const Vector3d& p, Limit&& limit, Use&& use, Skip&& skip) {
-    int stack[64], depth = 1;
-    stack[0] = 0;
-    while (depth > 0) {
-        const int k = stack[--depth];
-        const PointNode& node = tree.nodes[static_cast<std::size_t>(k)];
-        const double distance = std::max((centre_of(node) - p).norm() - node.radius, 0.0);
-        if (distance > limit()) {
-            skip(node, distance);
-        } else if (node.right < 0) {
-            use(node.first_leaf);
-        } else {
-            const PointNode &left = tree.nodes[static_cast<std::size_t>(k) + 1],
-                            &right = tree.nodes[static_cast<std::size_t>(node.right)];
-            const bool left_first = (centre_of(left) - p).squaredNorm() < (centre_of(right) - p).squaredNorm();
-            stack[depth++] = left_first ? node.right : k + 1;
-            stack[depth++] = left_first ? k + 1 : node.right;
+/// Where the results of a group go.
+using UseGroup = void (*)(void* to, int leaf, const DistanceGroup& group);
+
+}  // namespace farfield
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace farfield::HWY_NAMESPACE {
+
+template <int kOrder>
+HWY_INLINE void distance_lanes(const CloudView& cloud, const NearLeaves& near, LeafRange range,
+                               const LeafColumns& points, size_t lane, DistanceGroup& out) {
+    const CloudMoments<kOrder> m =
+        cloud_moments<kOrder>(cloud.tree, cloud.temperature, cloud.reach, near, range, Real::load(points.x + lane),
+                              Real::load(points.y + lane), Real::load(points.z + lane));
+    const Real inverse = Real::set(1.0) / m.weight, value = m.phi * inverse;
+    m.weight.store(out.weight + lane);
+    value.store(out.value + lane);
+    if constexpr (kOrder > 0) {
+        const Real twice = Real::set(2.0 / cloud.temperature);
+        Real q[3], tilt[3];  // <q>, Cov(phi, q)
+        for (size_t j = 0; j < 3; ++j) {
+            q[j] = m.q[j] * inverse;
+            tilt[j] = fnma(value, q[j], m.phi_q[j] * inverse);
+            fma(twice, tilt[j], m.n[j] * inverse).store(out.gradient[j] + lane);
+        }
+        if constexpr (kOrder > 1) {
+            size_t entry = 0;
+            for (size_t i = 0; i < 3; ++i) {
+                for (size_t j = i; j < 3; ++j, ++entry) {
+                    const Real turn = fnma(m.n[i] * inverse, q[j], m.n_q[3 * i + j] * inverse) +
+                                      fnma(m.n[j] * inverse, q[i], m.n_q[3 * j + i] * inverse);
+                    const Real bend =
+                        fnma(tilt[i], q[j], fnma(tilt[j], q[i], fnma(value, m.q_q[entry], m.phi_q_q[entry]) * inverse));
+                    (twice * fma(twice, bend, turn)).store(out.hessian[entry] + lane);
+                }
+            }
         }
     }
 }
 
-/// Sums over kept points of weight, normals, q, phi and their products.
-struct Moments {
-    double weight = 0.0, phi = 0.0;
-    Vector3d n = Vector3d::Zero(), q = Vector3d::Zero(), phi_q = Vector3d::Zero();
-    Matrix3d n_q = Matrix3d::Zero(), q_q = Matrix3d::Zero(), phi_q_q = Matrix3d::Zero();
-};
+template <int kOrder>
+void evaluate_groups(const CloudView& cloud, const PointTree& queries, UseGroup use, void* to) {
+    NearLeaves near;
+    struct Visit {
+        int node;
+        LeafRange from;
+    } stack[64];
+    const auto ball_of = [&](int node) {
+        const PointNode& at = queries.nodes[static_cast<size_t>(node)];
+        return Ball{{at.centre[0], at.centre[1], at.centre[2]}, at.radius};
+    };
+    stack[0] = {0, list_leaves(cloud.tree, cloud.reach, ball_of(0), near)};
+    for (int depth = 1; depth > 0;) {
+        const auto [node, from] = stack[--depth];
+        double least = 0.0;
+        const LeafRange range = narrow(cloud.tree, cloud.reach, ball_of(node), from, near, least);
+        const PointNode& at = queries.nodes[static_cast<size_t>(node)];
+        if (at.right >= 0) {
+            stack[depth++] = {at.right, range};
+            stack[depth++] = {node + 1, range};
+            continue;
+        }
+        DistanceGroup group;
+        for (size_t lane = 0; lane < kLeafPoints; lane += kLanes)
+            distance_lanes<kOrder>(cloud, near, range, queries.leaves[static_cast<size_t>(at.first_leaf)], lane, group);
+        use(to, at.first_leaf, group);
+    }
+}
 
-}  // namespace
+void evaluate_cloud(const CloudView& cloud, const PointTree& queries, int order, UseGroup use, void* to) {
+    if (order == 0) return evaluate_groups<0>(cloud, queries, use, to);
+    if (order == 1) return evaluate_groups<1>(cloud, queries, use, to);
+    evaluate_groups<2>(cloud, queries, use, to);
+}
 
-SoftDistance::SoftDistance(PointCloud cloud, double tolerance) : cloud_(std::move(cloud)) {
+}  // namespace farfield::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace farfield {
+
+HWY_EXPORT(evaluate_cloud);
+
+SoftDistance::SoftDistance(PointCloud cloud, double tolerance) : cloud_(std::move(cloud)), tolerance_(tolerance) {
     validate(cloud_, "SoftDistance");
     if (!(tolerance > 0.0 && tolerance < 1.0))
         fail("SoftDistance: tolerance ", tolerance, ", expected above 0 and below 1");
@@ -57,58 +120,58 @@ SoftDistance::SoftDistance(PointCloud cloud, double tolerance) : cloud_(std::mov
     reach_ = cloud_.temperature * std::log(cloud_.size() / tolerance);
 }
 
-SoftDistanceAt SoftDistance::evaluate(const Vector3d& p, int order) const {
-    if (!p.allFinite()) fail("SoftDistance: point (", p.transpose(), "), expected finite numbers");
-    const auto leaf_at = [&](int k) -> const LeafColumns& { return tree_.leaves[static_cast<std::size_t>(k)]; };
-    const double eps = cloud_.temperature;
-    double nearest = std::numeric_limits<double>::infinity();  // squared
-    visit_near(
-        tree_, p, [&] { return std::sqrt(nearest); },
-        [&](int leaf) {
-            for (int k = 0; k < kLeafPoints; ++k)
-                nearest = std::min(nearest, (point_of(leaf_at(leaf), k) - p).squaredNorm());
-        },
-        [](const PointNode&, double) {});
-    const double farthest = std::sqrt(nearest + reach_);
-    Moments m;
-    double left_out = 0.0;
-    visit_near(
-        tree_, p, [&] { return farthest; },
-        [&](int leaf) {
-            for (int k = 0; k < tree_.leaf_count(leaf); ++k) {
-                const Vector3d q = point_of(leaf_at(leaf), k) - p, n = normal_of(leaf_at(leaf), k);
-                const double e = std::exp((nearest - q.squaredNorm()) / eps), phi = -n.dot(q);
-                m.weight += e;
-                m.phi += e * phi;
-                if (order < 1) continue;
-                m.n += e * n;
-                m.q += e * q;
-                m.phi_q += e * phi * q;
-                if (order < 2) continue;
-                m.n_q += e * n * q.transpose();
-                m.q_q += e * q * q.transpose();
-                m.phi_q_q += e * phi * q * q.transpose();
-            }
-        },
-        [&](const PointNode& node, double distance) {
-            const int count = std::min(kLeafPoints * node.end_leaf, tree_.count) - kLeafPoints * node.first_leaf;
-            left_out += count * std::exp((nearest - distance * distance) / eps);
-        });
-    SoftDistanceAt out;
-    const double inverse = 1.0 / m.weight, twice = 2.0 / eps;
-    out.value = m.phi * inverse;
+SoftDistances SoftDistance::evaluate(const PointRows& points, int order) const {
+    SoftDistances out;
+    out.value.resize(points.rows());
+    out.error.resize(points.rows());
+    if (order > 0) out.gradient.resize(points.rows(), 3);
+    if (order > 1) out.hessian.resize(points.rows(), 9);
+    if (points.rows() == 0) return out;
+    for (Eigen::Index k = 0; k < points.rows(); ++k) {
+        if (!points.row(k).allFinite())
+            fail("SoftDistance: point ", k, " is (", points.row(k), "), expected finite numbers");
+    }
+    const PointTree queries = build_point_tree(points);
+    struct Target {
+        SoftDistances& out;
+        Eigen::VectorXd& weight;
+        const PointTree& queries;
+        int order;
+    };
+    Eigen::VectorXd weight(points.rows());
+    Target target{out, weight, queries, order};
+    const auto use = [](void* to, int leaf, const DistanceGroup& group) {
+        auto& [result, weights, tree, wanted] = *static_cast<Target*>(to);
+        for (int lane = 0; lane < tree.leaf_count(leaf); ++lane) {
+            const int row = tree.order[static_cast<std::size_t>(kLeafPoints * leaf + lane)];
+            result.value[row] = group.value[lane];
+            weights[row] = group.weight[lane];
+            if (wanted > 0)
+                result.gradient.row(row) << group.gradient[0][lane], group.gradient[1][lane], group.gradient[2][lane];
+            if (wanted < 2) continue;
+            const auto& h = group.hessian;
+            result.hessian.row(row) << h[0][lane], h[1][lane], h[2][lane], h[1][lane], h[3][lane], h[4][lane],
+                h[2][lane], h[4][lane], h[5][lane];
+        }
+    };
+    const CloudView view{tree_, cloud_.temperature, reach_};
+    HWY_DYNAMIC_DISPATCH(evaluate_cloud)(view, queries, order, use, &target);
     const PointNode& root = tree_.nodes.front();
-    const double most = (centre_of(root) - p).norm() + root.radius;
-    out.error = left_out * inverse * (most + std::abs(out.value));
-    if (order < 1) return out;
-    const Vector3d n = m.n * inverse, q = m.q * inverse, phi_q = m.phi_q * inverse;
-    out.gradient = n + twice * (phi_q - out.value * q);
-    if (order < 2) return out;
-    const Matrix3d C = m.n_q * inverse - n * q.transpose();
-    const Matrix3d second = m.phi_q_q * inverse - out.value * m.q_q * inverse -
-                            (phi_q - out.value * q) * q.transpose() - q * (phi_q - out.value * q).transpose();
-    out.hessian = twice * (C + C.transpose()) + twice * twice * second;
+    const Eigen::RowVector3d centre(root.centre[0], root.centre[1], root.centre[2]);
+    for (Eigen::Index k = 0; k < points.rows(); ++k) {
+        const double farthest = (points.row(k) - centre).norm() + root.radius;
+        out.error[k] = tolerance_ / weight[k] * (farthest + std::abs(out.value[k]));
+    }
+    return out;
+}
+
+SoftDistanceAt SoftDistance::at(const Eigen::Vector3d& p, int order) const {
+    const SoftDistances of = evaluate(PointRows(p.transpose()), order);
+    SoftDistanceAt out{.value = of.value[0], .error = of.error[0]};
+    if (order > 0) out.gradient = of.gradient.row(0).transpose();
+    if (order > 1) out.hessian = Eigen::Map<const Eigen::Matrix3d>(of.hessian.data());
     return out;
 }
 
 }  // namespace farfield
+#endif  // HWY_ONCE

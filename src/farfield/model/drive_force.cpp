@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "farfield/math/rotation.hpp"
+#include "farfield/model/drive.hpp"
 
 namespace farfield {
 namespace {
@@ -14,69 +15,9 @@ using Eigen::Vector3d;
 
 bool scripted(const Model& model, int dof) { return model.dofs()[static_cast<std::size_t>(dof)].prescribed; }
 
-double excess(const std::optional<Range>& range, double q) {  // signed: negative below the range
-    if (!range) return 0.0;
-    return q < range->lower ? q - range->lower : q > range->upper ? q - range->upper : 0.0;
-}
-
 Matrix3d rotation_of(const Eigen::VectorXd& q, const BallCoordinate& c) {
     return rotation_from_quaternion(q.segment<4>(c.q));
 }
-
-/// Which controls drive one degree of freedom; -1: none, its target is 0.
-struct Drive {
-    double gear = 1.0;
-    int force = -1, position = -1, velocity = -1;
-};
-Drive drive_of(const Model& model, const ModelActuator& actuator, int dof) {
-    const ModelJoint& joint = model.joints()[static_cast<std::size_t>(actuator.joint)];
-    const bool geared = !actuator.gear.empty();
-    const int local = dof - joint.dof, slot = geared ? 0 : local, width = geared ? 1 : joint.num_dofs;
-    Drive out{.gear = geared ? actuator.gear[static_cast<std::size_t>(local)] : 1.0};
-    if (actuator.type == ActuatorType::Motor) {
-        out.force = actuator.control + slot;
-    } else {
-        if (actuator.position_input) out.position = actuator.control + slot;
-        if (actuator.velocity_input) out.velocity = actuator.control + slot + (actuator.position_input ? width : 0);
-    }
-    return out;
-}
-double input(const Eigen::VectorXd& control, int index) { return index < 0 ? 0.0 : control[index]; }
-
-/// Calls on_scalar(coordinate, actuator) and on_ball(coordinate, actuator) for every actuated coordinate.
-template <class OnScalar, class OnBall>
-void for_each_drive(const Model& model, OnScalar&& on_scalar, OnBall&& on_ball) {
-    const auto each = [&](const auto& coordinates, std::size_t a, auto&& use) {
-        const int joint = model.actuators()[a].joint;
-        auto c = std::lower_bound(coordinates.begin(), coordinates.end(), joint,
-                                  [](const auto& item, int index) { return item.joint < index; });
-        for (; c != coordinates.end() && c->joint == joint; ++c) {
-            if (!scripted(model, c->dof)) use(*c, static_cast<Eigen::Index>(a));
-        }
-    };
-    for (std::size_t a = 0; a < model.actuators().size(); ++a) {
-        if (model.actuators()[a].joint < 0 || !model.actuators()[a].length.empty()) continue;
-        each(model.scalars(), a, on_scalar);
-        each(model.balls(), a, on_ball);
-    }
-}
-
-struct BallDrive {
-    bool motor = false;
-    Drive of[3];
-    Vector3d force, position, velocity;
-
-    BallDrive(const Model& model, const ModelActuator& actuator, const BallCoordinate& c,
-              const Eigen::VectorXd& control)
-        : motor(actuator.type == ActuatorType::Motor) {
-        for (int k = 0; k < 3; ++k) {
-            of[k] = drive_of(model, actuator, c.dof + k);
-            force[k] = of[k].gear * input(control, of[k].force);
-            position[k] = input(control, of[k].position);
-            velocity[k] = input(control, of[k].velocity);
-        }
-    }
-};
 
 /// How far a ball is beyond its limit, and its rotation vector.
 struct BallExcess {
@@ -114,8 +55,8 @@ void add_drive_force(const Model& model, const Parameters& parameters, const Gai
                 return;
             }
             tau[c.dof] +=
-                by.gear * (factors.kp * parameters.kp[a] * (input(control, by.position) - by.gear * q[c.q]) +
-                           factors.kd * parameters.kd[a] * (input(control, by.velocity) - by.gear * v[c.dof]));
+                by.gear * (factors.kp * parameters.kp[a] * (input_of(control, by.position) - by.gear * q[c.q]) +
+                           factors.kd * parameters.kd[a] * (input_of(control, by.velocity) - by.gear * v[c.dof]));
         },
         [&](const BallCoordinate& c, Eigen::Index a) {
             const BallDrive by(model, model.actuators()[static_cast<std::size_t>(a)], c, control);
@@ -159,8 +100,8 @@ void add_drive_force_vjp(const Model& model, const Parameters& parameters, const
             if (by.velocity >= 0) control_bar[by.velocity] += l * kd;
             q_bar[c.dof] -= l * kp * by.gear;
             v_bar[c.dof] -= l * kd * by.gear;
-            gradient.kp[a] += l * factors.kp * (input(control, by.position) - by.gear * q[c.q]);
-            gradient.kd[a] += l * factors.kd * (input(control, by.velocity) - by.gear * v[c.dof]);
+            gradient.kp[a] += l * factors.kp * (input_of(control, by.position) - by.gear * q[c.q]);
+            gradient.kd[a] += l * factors.kd * (input_of(control, by.velocity) - by.gear * v[c.dof]);
         },
         [&](const BallCoordinate& c, Eigen::Index a) {
             const BallDrive by(model, model.actuators()[static_cast<std::size_t>(a)], c, control);

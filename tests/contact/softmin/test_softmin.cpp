@@ -54,6 +54,7 @@ struct Push {
         law->begin_step(parameters, *memory).wrench(p, t, out);
         return out;
     }
+    const ForceNumbers& numbers(std::size_t pair) { return dynamic_cast<SoftminMemory&>(*memory).numbers(pair); }
     const PairWork& work(std::size_t pair) { return dynamic_cast<SoftminMemory&>(*memory).work(pair); }
     template <class S>
     MovingBody<S> motion(int body) const {
@@ -90,7 +91,7 @@ TEST_CASE("softmin: the fast evaluation is the formula, for clouds, exact sphere
             Push push(random, options_with(ForceForm::MeanPlane, finger));
             const ForceLinearization at = push.linearize();
             for (std::size_t k = 0; k < at.blocks.size(); ++k) {
-                const FormulaNumbers<double> numbers(push.work(k).numbers);
+                const FormulaNumbers<double> numbers(push.numbers(k));
                 const PairForce<double> formula =
                     pair_force(push.law->pairs()[k], ForceForm::MeanPlane, numbers, push.motion<double>(at.blocks[k].a),
                                push.motion<double>(at.blocks[k].b));
@@ -112,7 +113,7 @@ TEST_CASE("softmin: Jacobians agree with complex steps to 1e-10") {
             const ForceLinearization at = push.linearize();
             for (std::size_t k = 0; k < at.blocks.size(); ++k) {
                 const ForceBlock& block = at.blocks[k];
-                const FormulaNumbers<Complex> numbers(push.work(k).numbers);
+                const FormulaNumbers<Complex> numbers(push.numbers(k));
                 for (int column = 0; column < 24; ++column) {
                     constexpr double kStep = 1e-30;
                     MovingBody<Complex> bodies[2] = {push.motion<Complex>(block.a), push.motion<Complex>(block.b)};
@@ -151,8 +152,11 @@ TEST_CASE("softmin: derivatives by friction and stiffness, and of plane forces, 
             const ForceLinearization at = push.linearize();
             Twists direction(3);
             for (Vector6d& twist : direction) twist = normal_vector(random, 6);
-            Parameters gradient = zero_parameters(*push.model);
-            add_parameter_vjp(at, direction, gradient);
+            std::vector<Vector6d> wrenches;
+            contact::ForceBars gradient;
+            contact::ForceStep& step = push.law->begin_step(push.parameters, *push.memory);
+            step.wrench(push.poses, push.twists, wrenches, 0);
+            step.vjp(0, push.poses, push.twists, direction, gradient);
             VectorXd analytic(4);
             analytic << gradient.friction, gradient.contact_stiffness;
             const DerivativeReport by_parameters = check_tangent_gradient(

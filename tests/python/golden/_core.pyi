@@ -1730,8 +1730,13 @@ class SoftDistance:
     def gradient(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
         """Shape (n, 3) -> (n, 3)."""
 
-    def hessian(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]:
+    def hessian(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 9), order='C')]:
         """Shape (n, 3) -> (n, 9), rows of the symmetric 3 x 3 matrices [1/m]."""
+
+    def vjp(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], bars: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+        """
+        Gradient of the sum of bars times distances by the points, shapes (n, 3) and (n,) -> (n, 3).
+        """
 
     def error(self, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
         """

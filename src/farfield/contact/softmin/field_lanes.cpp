@@ -2,7 +2,6 @@
 #include "farfield/contact/softmin/field_lanes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 // Per-target bodies; sizeless vectors cannot be members.
@@ -11,204 +10,42 @@
 #define HWY_TARGET_INCLUDE "farfield/contact/softmin/field_lanes.cpp"
 #include "hwy/foreach_target.h"
 // The loop over targets must come first.
-#include "farfield/math/lane_functions-inl.hpp"
-
-#ifndef FARFIELD_CONTACT_SOFTMIN_FIELD_LANES_ONCE
-#define FARFIELD_CONTACT_SOFTMIN_FIELD_LANES_ONCE
-namespace farfield::contact::softmin {
-
-constexpr int kFlatLeaves = 16;  // up to here all leaves are looked at, without the tree
-
-struct Ball {
-    double c[3];
-    double radius;
-};
-
-}  // namespace farfield::contact::softmin
-#endif
+#include "farfield/contact/softmin/lanes-inl.hpp"
+#include "farfield/geometry/cloud_lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace farfield::contact::softmin::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using farfield::HWY_NAMESPACE::exp_negative;
-using farfield::HWY_NAMESPACE::kLanes;
-using farfield::HWY_NAMESPACE::LaneTag;
-using farfield::HWY_NAMESPACE::Real;
-using farfield::HWY_NAMESPACE::RealMask;
+using farfield::HWY_NAMESPACE::cloud_moments;
+using farfield::HWY_NAMESPACE::CloudMoments;
+using farfield::HWY_NAMESPACE::list_leaves;
+using farfield::HWY_NAMESPACE::lowest;
+using farfield::HWY_NAMESPACE::narrow;
 
-constexpr size_t kWidth = kLeafPoints;
-
-HWY_INLINE double lowest(Real x) { return hn::GetLane(hn::MinOfLanes(LaneTag(), x.a)); }
-
-HWY_INLINE Real squared_distance(const LeafColumns& leaf, size_t lane, const double* c) {
-    const Real x = Real::load(leaf.x + lane) - Real::set(c[0]), y = Real::load(leaf.y + lane) - Real::set(c[1]),
-               z = Real::load(leaf.z + lane) - Real::set(c[2]);
-    return fma(z, z, fma(y, y, x * x));
-}
-
-HWY_INLINE double nearest_of(const LeafColumns& leaf, const double* c) {
-    Real best = squared_distance(leaf, 0, c);
-    for (size_t lane = kLanes; lane < kWidth; lane += kLanes) best = min(best, squared_distance(leaf, lane, c));
-    return lowest(best);
-}
-
-HWY_INLINE double distance(const PointNode& node, const double* c) {
-    const double x = node.centre[0] - c[0], y = node.centre[1] - c[1], z = node.centre[2] - c[2];
-    return std::sqrt(x * x + y * y + z * z);
-}
-
-/// Distance of the nearest point of the tree.
-double nearest_distance(const PointTree& tree, const double* c) {
-    double best = std::numeric_limits<double>::infinity();
-    if (tree.num_leaves() <= kFlatLeaves) {
-        for (const LeafColumns& leaf : tree.leaves) best = std::min(best, nearest_of(leaf, c));
-        return std::sqrt(best);
-    }
-    int stack[64], depth = 0;
-    double bound[64];
-    stack[0] = 0;
-    bound[0] = 0.0;
-    depth = 1;
-    while (depth > 0) {
-        --depth;
-        if (bound[depth] >= best) continue;
-        const int k = stack[depth];
-        const PointNode& node = tree.nodes[static_cast<size_t>(k)];
-        if (node.right < 0) {
-            best = std::min(best, std::sqrt(nearest_of(tree.leaves[static_cast<size_t>(node.first_leaf)], c)));
-            continue;
-        }
-        const PointNode &left = tree.nodes[static_cast<size_t>(k) + 1],
-                        &right = tree.nodes[static_cast<size_t>(node.right)];
-        const double to_left = distance(left, c), to_right = distance(right, c);
-        const bool left_first = to_left < to_right;
-        stack[depth] = left_first ? node.right : k + 1;
-        bound[depth++] = left_first ? to_right - right.radius : to_left - left.radius;
-        stack[depth] = left_first ? k + 1 : node.right;
-        bound[depth++] = left_first ? to_left - left.radius : to_right - right.radius;
-    }
-    return best;
-}
-
-/// Lists the leaves that matter to any point of the ball, and returns a lower bound of phi over it.
-double gather_near(const Surface& surface, const Ball& ball, double nearest, SideWork& work) {
-    const PointTree& tree = surface.tree;
-    const double outer = nearest + ball.radius;
-    const double reach = std::sqrt(outer * outer + surface.reach) + ball.radius;  // farthest distance from the centre
-    work.near.clear();
-    if (tree.num_leaves() <= kFlatLeaves) {
-        for (int leaf = 0; leaf < tree.num_leaves(); ++leaf) work.near.push_back(leaf);
-    } else {
-        int stack[64], depth = 1;
-        stack[0] = 0;
-        while (depth > 0) {
-            const int k = stack[--depth];
-            const PointNode& node = tree.nodes[static_cast<size_t>(k)];
-            if (distance(node, ball.c) - node.radius > reach) continue;
-            if (node.right < 0) {
-                work.near.push_back(node.first_leaf);
-            } else {
-                stack[depth++] = node.right;
-                stack[depth++] = k + 1;
-            }
-        }
-    }
-    const Real limit = Real::set(reach * reach), none = Real::set(std::numeric_limits<double>::infinity());
-    Real least = none;
-    size_t kept = 0;
-    for (const int index : work.near) {
-        const LeafColumns& leaf = tree.leaves[static_cast<size_t>(index)];
-        bool used = false;
-        for (size_t lane = 0; lane < kWidth; lane += kLanes) {
-            const Real x = Real::set(ball.c[0]) - Real::load(leaf.x + lane),
-                       y = Real::set(ball.c[1]) - Real::load(leaf.y + lane),
-                       z = Real::set(ball.c[2]) - Real::load(leaf.z + lane);
-            const RealMask within = fma(z, z, fma(y, y, x * x)) <= limit;
-            const Real plane =
-                fma(z, Real::load(leaf.nz + lane), fma(y, Real::load(leaf.ny + lane), x * Real::load(leaf.nx + lane)));
-            least = min(least, select(within, plane, none));
-            used = used || !farfield::HWY_NAMESPACE::none(within);
-        }
-        if (used) work.near[kept++] = index;
-    }
-    work.near.resize(kept);
-    return lowest(least) - ball.radius;
-}
-
-/// Weighted means over the planes near kLanes query points.
+/// Soft distance and mean normal of kLanes query points.
 template <bool kDerivatives>
-HWY_INLINE void cloud_lanes(const Surface& surface, const SideWork& work, size_t lane, QueryGroup& group) {
-    const PointTree& tree = surface.tree;
-    const Real px = Real::load(group.p[0] + lane), py = Real::load(group.p[1] + lane),
-               pz = Real::load(group.p[2] + lane);
-    Real nearest = Real::set(std::numeric_limits<double>::infinity());
-    for (const int index : work.near) {
-        const LeafColumns& leaf = tree.leaves[static_cast<size_t>(index)];
-        for (size_t k = 0; k < kWidth; ++k) {
-            const Real x = Real::set(leaf.x[k]) - px, y = Real::set(leaf.y[k]) - py, z = Real::set(leaf.z[k]) - pz;
-            nearest = min(nearest, fma(z, z, fma(y, y, x * x)));
-        }
-    }
-    const Real rate = Real::set(-1.0 / surface.temperature), last = nearest + Real::set(surface.reach);
-    const Real zero = Real::set(0.0);
-    Real weight = zero, phi = zero, nx = zero, ny = zero, nz = zero, qx = zero, qy = zero, qz = zero;
-    Real nq[9] = {zero, zero, zero, zero, zero, zero, zero, zero, zero}, phi_q[3] = {zero, zero, zero};
-    for (const int index : work.near) {
-        const LeafColumns& leaf = tree.leaves[static_cast<size_t>(index)];
-        const auto count = static_cast<size_t>(tree.leaf_count(index));
-        for (size_t k = 0; k < count; ++k) {
-            const Real x = Real::set(leaf.x[k]) - px, y = Real::set(leaf.y[k]) - py, z = Real::set(leaf.z[k]) - pz;
-            const Real squared = fma(z, z, fma(y, y, x * x));
-            const RealMask within = squared <= last;
-            if (none(within)) continue;
-            const Real e = keep(within, exp_negative((squared - nearest) * rate));
-            const Real mx = Real::set(leaf.nx[k]), my = Real::set(leaf.ny[k]), mz = Real::set(leaf.nz[k]);
-            const Real behind = e * fma(mz, z, fma(my, y, mx * x));  // -phi_i, weighted
-            weight = weight + e;
-            phi = phi - behind;
-            nx = fma(e, mx, nx);
-            ny = fma(e, my, ny);
-            nz = fma(e, mz, nz);
-            if constexpr (kDerivatives) {
-                const Real ex = e * x, ey = e * y, ez = e * z;
-                qx = qx + ex;
-                qy = qy + ey;
-                qz = qz + ez;
-                nq[0] = fma(mx, ex, nq[0]);
-                nq[1] = fma(mx, ey, nq[1]);
-                nq[2] = fma(mx, ez, nq[2]);
-                nq[3] = fma(my, ex, nq[3]);
-                nq[4] = fma(my, ey, nq[4]);
-                nq[5] = fma(my, ez, nq[5]);
-                nq[6] = fma(mz, ex, nq[6]);
-                nq[7] = fma(mz, ey, nq[7]);
-                nq[8] = fma(mz, ez, nq[8]);
-                phi_q[0] = fnma(behind, x, phi_q[0]);
-                phi_q[1] = fnma(behind, y, phi_q[1]);
-                phi_q[2] = fnma(behind, z, phi_q[2]);
-            }
-        }
-    }
-    const Real inverse = Real::set(1.0) / weight;
-    phi = phi * inverse;
-    const Real m[3] = {nx * inverse, ny * inverse, nz * inverse};
-    const Real length = sqrt(fma(
-        m[2], m[2], fma(m[1], m[1], fma(m[0], m[0], Real::set(surface.normal_smoothing * surface.normal_smoothing)))));
-    const Real shrink = Real::set(1.0) / length;
+HWY_INLINE void cloud_lanes(const Surface& surface, const NearLeaves& near, LeafRange range, size_t lane,
+                            QueryGroup& group) {
+    const CloudMoments<kDerivatives ? 1 : 0> sums =
+        cloud_moments < kDerivatives
+            ? 1
+            : 0 > (surface.tree, surface.temperature, surface.reach, near, range, Real::load(group.p[0] + lane),
+                   Real::load(group.p[1] + lane), Real::load(group.p[2] + lane));
+    const Real inverse = Real::set(1.0) / sums.weight, phi = sums.phi * inverse;
+    const Real m[3] = {sums.n[0] * inverse, sums.n[1] * inverse, sums.n[2] * inverse};
+    const Real shrink =
+        Real::set(1.0) / sqrt(dot(m, m) + Real::set(surface.normal_smoothing * surface.normal_smoothing));
     const Real n[3] = {m[0] * shrink, m[1] * shrink, m[2] * shrink};
     phi.store(group.phi + lane);
     for (size_t i = 0; i < 3; ++i) n[i].store(group.n[i] + lane);
     if constexpr (kDerivatives) {
         const Real twice = Real::set(2.0 / surface.temperature);
-        const Real mean[3] = {qx * inverse, qy * inverse, qz * inverse};
         for (size_t j = 0; j < 3; ++j) {
-            fma(twice, fnma(phi, mean[j], phi_q[j] * inverse), m[j]).store(group.g[j] + lane);
-            Real column[3], along = zero;
-            for (size_t i = 0; i < 3; ++i) {
-                column[i] = twice * fnma(m[i], mean[j], nq[3 * i + j] * inverse);
-                along = fma(n[i], column[i], along);
-            }
+            const Real mean = sums.q[j] * inverse;
+            fma(twice, fnma(phi, mean, sums.phi_q[j] * inverse), m[j]).store(group.g[j] + lane);
+            Real column[3];
+            for (size_t i = 0; i < 3; ++i) column[i] = twice * fnma(m[i], mean, sums.n_q[3 * i + j] * inverse);
+            const Real along = dot(n, column);
             for (size_t i = 0; i < 3; ++i) (shrink * fnma(n[i], along, column[i])).store(group.turn[3 * i + j] + lane);
         }
     }
@@ -291,12 +128,12 @@ HWY_INLINE void exact_lanes(const Surface& surface, bool derivatives, size_t lan
     }
 }
 
-/// A lower bound of phi over the ball; of a cloud, leaves near it are listed unless the guard already gives a bound above `enough`.
-double bound_over(const Surface& surface, const Ball& ball, double enough, SideWork& work) {
+/// A lower bound of phi over the ball; of a cloud, `range` is cut down to the leaves that matter there.
+double bound_over(const Surface& surface, const Ball& ball, NearLeaves& near, LeafRange& range) {
     if (surface.kind == SurfaceKind::Cloud) {
-        const double nearest = nearest_distance(surface.tree, ball.c);
-        const double guard = surface.slope * (nearest - ball.radius - surface.cover);
-        return guard > enough ? guard : gather_near(surface, ball, nearest, work);
+        double least = 0.0;
+        range = narrow(surface.tree, surface.reach, ball, range, near, least);
+        return least;
     }
     const Eigen::Vector3d local =
         surface.rotation.transpose() * (Eigen::Vector3d(ball.c[0], ball.c[1], ball.c[2]) - surface.centre);
@@ -304,48 +141,64 @@ double bound_over(const Surface& surface, const Ball& ball, double enough, SideW
     return lowest(exact_distance(surface, x).phi) - ball.radius;
 }
 
+/// Eight queries of a leaf; lowers `least`.
+void evaluate_group(const QuerySet& queries, const Surface& surface, const RelativePose& pose, int index,
+                    const NearLeaves& near, LeafRange range, bool derivatives, double& least, QueryGroup& group) {
+    const auto& r = pose.rotation;
+    const auto& t = pose.translation;
+    const LeafColumns& leaf = queries.tree.leaves[static_cast<size_t>(index)];
+    for (size_t lane = 0; lane < kLeafPoints; lane += kLanes) {
+        const Real x = Real::load(leaf.x + lane), y = Real::load(leaf.y + lane), z = Real::load(leaf.z + lane);
+        for (int i = 0; i < 3; ++i) {
+            fma(Real::set(r(i, 2)), z, fma(Real::set(r(i, 1)), y, fma(Real::set(r(i, 0)), x, Real::set(t[i]))))
+                .store(group.p[i] + lane);
+        }
+        if (surface.kind != SurfaceKind::Cloud) {
+            exact_lanes(surface, derivatives, lane, group);
+        } else if (derivatives) {
+            cloud_lanes<true>(surface, near, range, lane, group);
+        } else {
+            cloud_lanes<false>(surface, near, range, lane, group);
+        }
+        const Real phi = Real::load(group.phi + lane) - Real::set(queries.radius);
+        phi.store(group.phi + lane);
+        least = std::min(least, lowest(phi));
+    }
+    group.leaf = index;
+    group.count = queries.tree.leaf_count(index);
+}
+
 void find(const QuerySet& queries, const Surface& surface, const RelativePose& pose, double cut, bool derivatives,
           double& least, SideWork& work) {
     const PointTree& tree = queries.tree;
     const auto& r = pose.rotation;
-    const auto& t = pose.translation;
-    work.count = 0;
-    int stack[64], depth = 1;
-    stack[0] = 0;
-    while (depth > 0) {
-        const int k = stack[--depth];
+    const auto ball_of = [&](int k) {
         const PointNode& node = tree.nodes[static_cast<size_t>(k)];
         Ball ball{{}, node.radius};
         for (int i = 0; i < 3; ++i)
-            ball.c[i] = r(i, 0) * node.centre[0] + r(i, 1) * node.centre[1] + r(i, 2) * node.centre[2] + t[i];
-        const double enough = std::max(least + cut + queries.radius, 0.0);
-        if (bound_over(surface, ball, enough, work) > enough) continue;
+            ball.c[i] =
+                r(i, 0) * node.centre[0] + r(i, 1) * node.centre[1] + r(i, 2) * node.centre[2] + pose.translation[i];
+        return ball;
+    };
+    struct Visit {
+        int node;
+        LeafRange range;
+    } stack[64];
+    work.count = 0;
+    stack[0] = {0, {}};
+    if (surface.kind == SurfaceKind::Cloud)
+        stack[0].range = list_leaves(surface.tree, surface.reach, ball_of(0), work.near);
+    for (int depth = 1; depth > 0;) {
+        auto [k, range] = stack[--depth];
+        const PointNode& node = tree.nodes[static_cast<size_t>(k)];
+        if (bound_over(surface, ball_of(k), work.near, range) > least + cut + queries.radius) continue;
         if (node.right >= 0) {
-            stack[depth++] = node.right;
-            stack[depth++] = k + 1;
+            stack[depth++] = {node.right, range};
+            stack[depth++] = {k + 1, range};
             continue;
         }
-        QueryGroup& group = work.groups[static_cast<size_t>(work.count)];
-        const LeafColumns& leaf = tree.leaves[static_cast<size_t>(node.first_leaf)];
-        for (size_t lane = 0; lane < kWidth; lane += kLanes) {
-            const Real x = Real::load(leaf.x + lane), y = Real::load(leaf.y + lane), z = Real::load(leaf.z + lane);
-            for (int i = 0; i < 3; ++i) {
-                fma(Real::set(r(i, 2)), z, fma(Real::set(r(i, 1)), y, fma(Real::set(r(i, 0)), x, Real::set(t[i]))))
-                    .store(group.p[i] + lane);
-            }
-            if (surface.kind != SurfaceKind::Cloud) {
-                exact_lanes(surface, derivatives, lane, group);
-            } else if (derivatives) {
-                cloud_lanes<true>(surface, work, lane, group);
-            } else {
-                cloud_lanes<false>(surface, work, lane, group);
-            }
-            const Real phi = Real::load(group.phi + lane) - Real::set(queries.radius);
-            phi.store(group.phi + lane);
-            least = std::min(least, lowest(phi));
-        }
-        group.leaf = node.first_leaf;
-        group.count = tree.leaf_count(node.first_leaf);
+        evaluate_group(queries, surface, pose, node.first_leaf, work.near, range, derivatives, least,
+                       work.groups[static_cast<size_t>(work.count)]);
         ++work.count;
     }
 }
@@ -361,7 +214,8 @@ HWY_EXPORT(find);
 void find_field(const QuerySet& queries, const Surface& surface, const RelativePose& pose, double cut, bool derivatives,
                 double& least, SideWork& work) {
     work.groups.resize(static_cast<std::size_t>(queries.tree.num_leaves()));
-    work.near.reserve(static_cast<std::size_t>(surface.tree.num_leaves()));
+    // one list per level of the descent, none longer than the one above
+    work.near.leaves.reserve(64 * static_cast<std::size_t>(surface.tree.num_leaves()));
     HWY_DYNAMIC_DISPATCH(find)(queries, surface, pose, cut, derivatives, least, work);
 }
 

@@ -8,12 +8,14 @@
 ///            F = k eps3 softplus(-phi/eps3) D(n.v/v_d) (n - mu v_t/sqrt(v_s^2 + v_t^2)),   v the relative velocity at y
 /// Deviation: the mean plane instead of the mean of plane forces, which turn a push the wrong way on coarse clouds; one point of both
 ///            bodies, so that wrenches balance and bodies that turn together feel nothing; a damping D with two derivatives.
-/// Everything is in the frame of the surface. Both soft minima are cut: |left out| <= tolerance |kept| (shape.hpp), by balls around leaves,
-/// over which phi >= min over the planes within reach of n_i . (c - p_i), less the ball's radius.
+/// Everything is in the frame of the surface. Both soft minima are cut: |left out| <= tolerance |kept| (shape.hpp). Queries are left out by
+/// balls (c, rho) over which phi >= min n_i . (c - p_i) - rho over the planes that matter to any point of the ball (near_leaves.hpp).
 #include <Eigen/Dense>
 #include <vector>
 
 #include "farfield/contact/softmin/shape.hpp"
+#include "farfield/geometry/near_leaves.hpp"
+#include "farfield/math/pose.hpp"
 
 namespace farfield::contact::softmin {
 
@@ -35,8 +37,8 @@ struct RelativePose {
 /// Queries of one body against one surface of the other.
 struct SideWork {
     std::vector<QueryGroup> groups;
-    int count = 0;          ///< groups in use
-    std::vector<int> near;  ///< scratch: leaves within reach
+    int count = 0;    ///< groups in use
+    NearLeaves near;  ///< scratch
 };
 
 /// Finds the groups whose phi can be within `cut` of the least one; `least` comes in as the least known so far and is lowered.
@@ -51,19 +53,33 @@ struct ForceNumbers {
     bool printed_damping = false;
 };
 
-/// Sums over queries, each times exp(-(phi - least)/eps2). Wrenches act on the querying body, about the origin of the surface's frame;
-/// columns of `by_motion` are its displacement (a, b), dp = a + b x p, those of `by_velocity` its velocity (u, w), v = u + w x y.
+/// Sums over queries, each times exp(-(phi - least)/eps2). Wrenches act on the querying body, about the origin of the surface's frame.
 struct SideSums {
     double weight = 0.0, phi = 0.0;
-    Eigen::Matrix<double, 6, 1> wrench, by_friction;
-    Eigen::Matrix<double, 6, 1> slope;                       ///< of phi, by the displacement
-    Eigen::Matrix<double, 6, 6, Eigen::RowMajor> by_motion;  ///< of the weighted wrench, weights included
-    Eigen::Matrix<double, 6, 6, Eigen::RowMajor> by_velocity;
+    Vector6d wrench;
 };
 
-/// `velocity`: (u, w). Without derivatives only weight, phi and wrench are set.
-void sum_forces(const SideWork& work, double radius, const ForceNumbers& numbers,
-                const Eigen::Matrix<double, 6, 1>& velocity, double least, double cut, bool derivatives,
-                SideSums& sums);
+/// Queries beyond least + cut are left out.
+struct SoftCut {
+    double least = 0.0, cut = 0.0;  ///< [m]
+};
+
+/// `velocity`: (u, w) of the querying body, v = u + w x y.
+void sum_forces(const SideWork& work, double radius, const ForceNumbers& numbers, const Vector6d& velocity,
+                const SoftCut& cut, SideSums& sums);
+
+/// The power Phi = sum s (F . (d + e x y)) of a virtual motion (d, e) of the querying body, differentiated; weights as in SideSums, their
+/// change included, and `mean` the mean of F . (d + e x y) over all queries of the pair.
+struct SideBars {
+    Vector6d by_motion;    ///< by a displacement (a, b) of the querying body, dp = a + b x p
+    Vector6d by_velocity;  ///< by (u, w)
+    double by_friction = 0.0;
+};
+/// @pre the field was found with derivatives.
+void sum_bars(const SideWork& work, double radius, const ForceNumbers& numbers, const Vector6d& velocity,
+              const Vector6d& motion, double mean, const SoftCut& cut, SideBars& bars);
+
+/// sum s dphi by a displacement (a, b). @pre the field was found with derivatives.
+[[nodiscard]] Vector6d sum_slopes(const SideWork& work, const ForceNumbers& numbers, const SoftCut& cut);
 
 }  // namespace farfield::contact::softmin

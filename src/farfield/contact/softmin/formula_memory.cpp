@@ -33,28 +33,28 @@ int entry(bool second, int k) { return (k < 6 ? k : 6 + k) + (second ? 6 : 0); }
 
 }  // namespace
 
-void SoftminMemory::evaluate_by_formula(std::size_t index, const Poses& poses, const Twists& twists,
-                                        ForceBlock* block) {
+void SoftminMemory::evaluate_by_formula(std::size_t index, const Poses& poses, const Twists& twists, bool derivatives,
+                                        PairWork& work) {
     using Number = Dual<double, kMotion + 1>;
     const SoftPair& pair = law_.pairs()[index];
-    PairWork& work = works_[index];
     const Pose &first = poses[at(pair.bodies.a)], &second = poses[at(pair.bodies.b)];
     const Vector6d &twist_a = twists[at(pair.bodies.a)], &twist_b = twists[at(pair.bodies.b)];
     const auto none = [](int) { return 0.0; };
-    const FormulaNumbers<double> values(work.numbers);
+    const FormulaNumbers<double> values(numbers_[index]);
     const PairForce<double> plain =
         pair_force(pair, law_.options().forces, values, moving<double>(first, twist_a, none),
                    moving<double>(second, twist_b, none));
     work.wrench = plain.wrench;
     work.least = work.soft = plain.soft;
     work.deep = false;
-    if (!block) return;
+    if (!derivatives) return;
+    ForceBlock& block = work.block;
     const auto unit = [](int k) {
         Number x;
         x.slope[k] = 1.0;
         return x;
     };
-    FormulaNumbers<Number> numbers(work.numbers);
+    FormulaNumbers<Number> numbers(numbers_[index]);
     numbers.friction = numbers.friction + unit(kMotion);
     const PairForce<Number> found =
         pair_force(pair, law_.options().forces, numbers,
@@ -63,18 +63,18 @@ void SoftminMemory::evaluate_by_formula(std::size_t index, const Poses& poses, c
     Vector12d by_friction;
     for (int i = 0; i < 12; ++i) {
         for (int k = 0; k < 12; ++k) {
-            block->by_pose(i, k) = found.wrench[i].slope[k];
-            block->by_twist(i, k) = found.wrench[i].slope[12 + k];
+            block.by_pose(i, k) = found.wrench[i].slope[k];
+            block.by_twist(i, k) = found.wrench[i].slope[12 + k];
         }
         by_friction[i] = found.wrench[i].slope[kMotion];
     }
-    block->a = pair.bodies.a;
-    block->b = pair.bodies.b;
-    block->gap = work.least;
-    block->wrench = work.wrench;
-    block->friction = work.numbers.friction * by_friction;
-    block->by_stiffness = work.wrench / contact_stiffness_;
-    set_friction_share(pair.bodies, by_friction, *block);
+    block.a = pair.bodies.a;
+    block.b = pair.bodies.b;
+    block.gap = work.least;
+    block.wrench = work.wrench;
+    block.friction = numbers_[index].friction * by_friction;
+    block.by_stiffness = work.wrench / contact_stiffness_;
+    set_friction_share(pair.bodies, by_friction, block);
 }
 
 ForceBlock SoftminMemory::second_derivative(std::size_t index, const Poses& poses, const Twists& twists,
@@ -111,10 +111,9 @@ ForceBlock SoftminMemory::second_derivative(std::size_t index, const Poses& pose
         out.rotation = rotation + hat * rotation;
         return out;
     };
-    const PairForce<Number> found =
-        pair_force(pair, law_.options().forces, FormulaNumbers<Number>(works_[index].numbers),
-                   place(poses[at(pair.bodies.a)], twists[at(pair.bodies.a)], false),
-                   place(poses[at(pair.bodies.b)], twists[at(pair.bodies.b)], true));
+    const PairForce<Number> found = pair_force(pair, law_.options().forces, FormulaNumbers<Number>(numbers_[index]),
+                                               place(poses[at(pair.bodies.a)], twists[at(pair.bodies.a)], false),
+                                               place(poses[at(pair.bodies.b)], twists[at(pair.bodies.b)], true));
     ForceBlock out{.a = pair.bodies.a, .b = pair.bodies.b};
     for (int i = 0; i < 12; ++i) {
         for (int k = 0; k < 12; ++k) {

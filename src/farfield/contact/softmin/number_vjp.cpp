@@ -115,7 +115,7 @@ void SoftminMemory::add_number_vjp(const Poses& poses, const Twists& twists, con
         fail("softmin: derivatives by clouds and temperatures, expected forces 'mean_plane'");
     for (std::size_t index = 0; index < law_.pairs().size(); ++index) {
         const SoftPair& pair = law_.pairs()[index];
-        const ForceNumbers& numbers = works_[index].numbers;
+        const ForceNumbers& numbers = numbers_[index];
         std::vector<Query> queries;
         std::vector<SideWork> fields(pair.sides.size());
         double least = std::numeric_limits<double>::infinity();

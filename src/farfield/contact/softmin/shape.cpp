@@ -5,9 +5,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
-#include "farfield/base/random.hpp"
 #include "farfield/geometry/cloud_sampling.hpp"
-#include "farfield/geometry/soft_distance.hpp"
 #include "farfield/scene/shape_surface.hpp"
 
 namespace farfield::contact::softmin {
@@ -16,8 +14,7 @@ namespace {
 using Eigen::Vector3d;
 
 constexpr double kDefaultPoints = 200.0;  // of a cloud made from a mesh
-constexpr int kGuardSamples = 2000;
-constexpr double kCapsuleSpacing = 1.0;  // of balls along a capsule, in radii
+constexpr double kCapsuleSpacing = 1.0;   // of balls along a capsule, in radii
 
 void positive(const char* what, double value, const char* unit) {
     if (!(value > 0.0) || !std::isfinite(value)) fail("softmin: ", what, " ", value, ", expected > 0", unit);
@@ -49,32 +46,12 @@ QuerySet ball_queries(const Surface& surface) {
     return {build_point_tree(centres), surface.radius};
 }
 
-/// The least slope of the soft distance over samples outside, less a tenth.
-void set_guard(const PointCloud& cloud, Surface& surface) {
-    const SoftDistance distance(cloud);
-    const double size = (cloud.points.colwise().maxCoeff() - cloud.points.colwise().minCoeff()).maxCoeff();
-    surface.cover = cloud.spacing;
-    double least = 1.0;
-    Random random(4);
-    for (int k = 0; k < kGuardSamples; ++k) {
-        const int i = uniform_index(random, cloud.size());
-        const double far = cloud.spacing * std::pow(3.0 * size / cloud.spacing + 3.0, uniform(random));
-        const Vector3d p = cloud.points.row(i).transpose() +
-                           far * (cloud.normals.row(i).transpose() + 0.7 * unit_vector(random)).normalized();
-        const double nearest = std::sqrt((cloud.points.rowwise() - p.transpose()).rowwise().squaredNorm().minCoeff());
-        const double beyond = nearest - surface.cover, phi = distance.value(p).value;
-        if (beyond > 0.0 && phi > -0.5 * surface.inradius) least = std::min(least, phi / beyond);
-    }
-    surface.slope = std::max(0.9 * least, 0.0);
-}
-
 Surface cloud_surface(const PointCloud& cloud, const SoftminOptions& options) {
     Surface out{.kind = SurfaceKind::Cloud, .tree = build_point_tree(cloud.points, cloud.normals)};
     out.temperature = cloud.temperature;
     out.reach = cloud.temperature * truncation(cloud.size(), options.tolerance);
     out.normal_smoothing = options.normal_smoothing;
     out.inradius = inradius(cloud);
-    set_guard(cloud, out);
     return out;
 }
 

@@ -22,8 +22,6 @@ struct Surface {
     double temperature = 1.0;       ///< [m^2]
     double reach = 0.0;             ///< points beyond the nearest squared distance plus this are left out [m^2]
     double normal_smoothing = 0.0;  ///< as in SoftminOptions
-    /// Outside, phi >= slope (distance of the nearest point - cover), as far as samples tell: a guard for queries that do not matter.
-    double slope = 0.0, cover = 0.0;
     // of the others, in the frame (rotation, centre): half-space z <= 0, capsule along z
     Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
     Eigen::Vector3d centre = Eigen::Vector3d::Zero(), half = Eigen::Vector3d::Zero();
