@@ -14,6 +14,7 @@ from farfield.body_moments import moments_direction
 from farfield.differences import Difference, slope
 
 TOLERANCE, NOISE_FACTOR = 1e-6, 10.0
+LADDER = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)
 POSE_PARTS = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")
 LOOKED_AT = 12  # states among which the worst one is named
 
@@ -46,7 +47,7 @@ class Moved:
 
     def poses(self) -> np.ndarray:
         """World placements of bodies."""
-        return self._changed.get("_poses", self._trajectory.poses())
+        return self._changed["_poses"] if "_poses" in self._changed else self._trajectory.poses()
 
     def state(self, step: int) -> State:
         """q and v after a step."""
@@ -99,7 +100,7 @@ class _Check:
         return np.asarray(given, dtype=float)
 
     def _measure(self, make: Callable[[float], Moved]) -> Difference:
-        return slope(lambda h: float(self.loss(make(h))[0]))
+        return slope(lambda h: float(self.loss(make(h))[0]), LADDER)
 
     def _case(self, kind: str, what: str, analytic: float, make: Callable[[float], Moved]) -> LossCase:
         numeric = self._measure(make)
@@ -151,7 +152,7 @@ class _Check:
 
     def by_q(self) -> Iterator[LossCase]:
         for dof, name in enumerate(_dof_names(self.model)):
-            make = lambda moves, dof=dof: Moved(self.trajectory, q=self._moved_q(dof, moves))  # noqa: E731
+            make = lambda moves, dof=dof: Moved(self.trajectory, q=self._moved_q(dof, moves), _poses=self.poses)  # noqa: E731
             yield self._swept("by_q", f"by_q of {name}", self.q[:, dof], make)
 
     def _moved_q(self, dof: int, moves: np.ndarray) -> np.ndarray:
@@ -168,7 +169,7 @@ class _Check:
             def make(moves: np.ndarray, dof: int = dof) -> Moved:
                 v = np.array(self.trajectory.v)
                 v[:, dof] += moves
-                return Moved(self.trajectory, v=v)
+                return Moved(self.trajectory, v=v, _poses=self.poses)
 
             yield self._swept("by_v", f"by_v of {name}", self.v[:, dof], make)
 
@@ -204,7 +205,7 @@ class _Check:
                 parameters = self.trajectory.parameters.copy()
                 moved = value + h * direction
                 setattr(parameters, name, moved if moved.ndim else float(moved))
-                return Moved(self.trajectory, parameters=parameters)
+                return Moved(self.trajectory, parameters=parameters, _poses=self.poses)
 
             yield self._case("by_parameters", f"by_parameters['{field.name}']", float((by * direction).sum()), make)
 

@@ -122,7 +122,8 @@ def _print_summary(result: dict, current, args: argparse.Namespace) -> None:
     table.add_row("replay", f"{folder.file('replay.html')}  (open in a browser)")
     table.add_row("convergence", str(folder.file("convergence.png")))
     table.add_row("interactive", f"farfield view {folder.path}")
-    if not result["complete"]:
+    console = Console(stderr=True, soft_wrap=True)
+    console.print(table)
+    if not result["complete"]:  # below the table, which would cut a long line
         words = ["farfield", "run", args.task, *(["--method", args.method] if args.method else [])]
-        table.add_row("continue", shlex.join([*words, "--resume", "--out", str(folder.path)]))
-    Console(stderr=True, soft_wrap=True).print(table)
+        console.print("continue: " + shlex.join([*words, "--resume", "--out", str(folder.path)]), highlight=False)

@@ -55,7 +55,8 @@ struct BallDrive {
     }
 };
 
-/// Calls on_scalar(coordinate, actuator) and on_ball(coordinate, actuator) for every actuated coordinate that no script moves.
+/// Calls on_scalar(coordinate, actuator) and on_ball(coordinate, actuator) for every coordinate that an actuator of its joint drives and no script
+/// moves.
 template <class OnScalar, class OnBall>
 void for_each_drive(const Model& model, OnScalar&& on_scalar, OnBall&& on_ball) {
     const auto each = [&](const auto& coordinates, std::size_t a, auto&& use) {  // those of a joint lie together
@@ -67,8 +68,7 @@ void for_each_drive(const Model& model, OnScalar&& on_scalar, OnBall&& on_ball) 
         }
     };
     for (std::size_t a = 0; a < model.actuators().size(); ++a) {
-        const ModelActuator& actuator = model.actuators()[a];
-        if (actuator.joint < 0 || !actuator.length.empty()) continue;  // dynamics/length_terms, dynamics/body_drive
+        if (model.actuators()[a].joint < 0 || !model.actuators()[a].length.empty()) continue;  // length_terms, body_drive
         each(model.scalars(), a, on_scalar);
         each(model.balls(), a, on_ball);
     }
