@@ -31,8 +31,8 @@ LINES = {
 }
 PAGE = """# Does every step arrive?
 
-`farfield soak` on seeds that nothing was chosen by: {seeds}, one run, contact models in turn, 60 steps each. Scenes are described in
-[the step](../step.md); all rows are in `docs/data/soak.json`, and `tools/soak_page.py` makes this page from run directories.
+`farfield soak` on seeds that nothing was chosen by: {seeds}, contact models in turn, 60 steps each; a thousand of 5000 to 5999 are the
+goal, and the same command goes on where a run was left. Scenes are described in [the step](../step.md); all rows are in `docs/data/soak.json`, and `tools/soak_page.py` makes this page from run directories.
 
 {table}
 {failures}

@@ -101,10 +101,14 @@ def test_the_wedge_sticks_in_the_crack(contact):
 @pytest.mark.parametrize("contact", MODELS)
 def test_the_cube_falls_on_its_side(contact):
     motion = rolled("cube_on_its_edge", contact)
-    assert place(motion, "cube")[2] == pytest.approx(0.5, abs=0.015)
+    height = place(motion, "cube")[2]
+    if contact == "ipc":  # on four corners at 0.85 of a range of 0.02 sizes
+        assert height == pytest.approx(0.5 + 0.017, abs=1e-3)
+    else:
+        assert height == pytest.approx(0.5, abs=0.015)
     assert np.linalg.norm(motion.v[-1]) < 0.01
     energy = [report.kinetic + report.potential for report in (motion.reports[0], motion.reports[-1])]
-    assert energy[1] == pytest.approx(1000.0 * GRAVITY * 0.5, rel=0.03)
+    assert energy[1] == pytest.approx(1000.0 * GRAVITY * height, rel=1e-3)
     assert energy[0] > 1000.0 * GRAVITY * 0.5 * math.sqrt(2.0)
 
 

@@ -253,3 +253,15 @@ def test_runs_with_a_force_law_are_judged_without_certificate(tmp_path, capsys):
     assert result["success"]
     assert not result["certified"]
     assert result["distance"] <= 0.01
+
+
+def test_compare_has_a_row_also_when_steps_are_refused(tmp_path, capsys):
+    common = ["--methods", "softmin", "--seeds", "1", "--starts", "trivial", "--tune-seconds", "0", "--quiet", "--json"]
+    assert main(["compare", "t-push", *common, "--budget-seconds", "60", "--out", str(tmp_path / "good")]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert row["successes"] == 1
+    assert row["certified"] == 0
+    assert "may penetrate, nothing is certified" in row["trade"]
+    assert main(["compare", "t-push", *common, "--set", "dt=0.05", "--out", str(tmp_path / "long")]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert "is unstable under this contact law" in row["error"]

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--methods",
         metavar="M,...",
-        help="contact models and methods, or .py files of one's own (default: longrange,polyhedral,ipc,softmin,mujoco-fd,bundle)",
+        help="contact models and methods, or .py files of one's own (default: longrange,polyhedral,ipc,mujoco-fd,bundle)",
     )
     parser.add_argument("--starts", default="trivial,sampled", metavar="S,...", help="(default: trivial,sampled)")
     parser.add_argument("--start-samples", type=positive_int, metavar="N", help="random points (default: 64)")
