@@ -15,6 +15,7 @@ void bind_contact_softmin(nanobind::module_& m);
 void bind_trajectory(nanobind::module_& m);
 void bind_dynamics(nanobind::module_& m);
 void bind_simulation(nanobind::module_& m);
+void bind_settle(nanobind::module_& m);
 void bind_io(nanobind::module_& m);
 void bind_grains(nanobind::module_& m);
 void bind_grain_networks(nanobind::module_& m);

@@ -201,8 +201,9 @@ void bind_contact(nb::module_& m) {
             "__init__",
             [](LongRangeModel* self, double stiffness, std::optional<double> weight_in_joules,
                const std::string& leaf_weights, std::vector<double> blend, bool zero_offset,
-               std::optional<double> length_scale, std::optional<double> slip_speed, double energy_tolerance,
-               double derivative_tolerance, const std::string& friction_form, bool brute_force) {
+               std::optional<double> length_scale, std::optional<double> slip_speed, double near_range,
+               double energy_tolerance, double derivative_tolerance, const std::string& friction_form,
+               bool brute_force) {
                 LongRangeOptions options{.stiffness = stiffness,
                                          .weight_in_joules = weight_in_joules,
                                          .leaf_weights = leaf_weights_named(leaf_weights),
@@ -210,6 +211,7 @@ void bind_contact(nb::module_& m) {
                                          .zero_offset = zero_offset,
                                          .length_scale = length_scale,
                                          .slip_speed = slip_speed,
+                                         .near_range = near_range,
                                          .energy_tolerance = energy_tolerance,
                                          .derivative_tolerance = derivative_tolerance,
                                          .friction = python::friction_form<FrictionForm>(friction_form, "LongRange"),
@@ -219,8 +221,8 @@ void bind_contact(nb::module_& m) {
             },
             nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(), "leaf_weights"_a = "parallel",
             "blend"_a = std::vector<double>{}, "zero_offset"_a = true, "length_scale"_a.none() = nb::none(),
-            "slip_speed"_a.none() = nb::none(), "energy_tolerance"_a = 1e-9, "derivative_tolerance"_a = 1e-12,
-            "friction_form"_a = "projected", "brute_force"_a = false,
+            "slip_speed"_a.none() = nb::none(), "near_range"_a = 0.05, "energy_tolerance"_a = 1e-9,
+            "derivative_tolerance"_a = 1e-12, "friction_form"_a = "projected", "brute_force"_a = false,
             "stiffness: factor of the automatic weights, at which boxes rest at about a hundredth of their size.\n"
             "weight_in_joules: mu [J] of every pair instead of the automatic one. leaf_weights: 'parallel' (forces do "
             "not depend on how finely bodies are cut) or 'paper'.\n"
@@ -228,6 +230,9 @@ void bind_contact(nb::module_& m) {
             "far away.\n"
             "length_scale [m]: None = 1 beside weight_in_joules, else ten times the smaller body of a pair. "
             "slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.\n"
+            "near_range: reach of pairs with the policy 'near' (Scene.self_contact, Scene.set_pair_contact), in sizes "
+            "L of "
+            "the smaller body; they fade from half of it on.\n"
             "friction_form: 'projected' (momentum balances) or 'paper'. brute_force: all pairs of triangles, no "
             "hierarchy.");
 }

@@ -31,27 +31,36 @@ std::shared_ptr<const Polyhedral> built(PolyhedralModel& contact, const std::sha
 
 HullMass hull_mass(const std::string& name, const char* place) {
     if (name == "lumped") return HullMass::Lumped;
-    if (name == "solid") return HullMass::Solid;
-    if (name == "density") return HullMass::ConstantDensity;
-    fail(place, ": mass '", name, "', expected 'solid', 'density' or 'lumped'");
+    if (name == "exact") return HullMass::Exact;
+    if (name == "fixed") return HullMass::Fixed;
+    fail(place, ": mass '", name, "', expected 'exact', 'lumped' or 'fixed'");
+}
+
+MassTotal mass_total(const std::string& name, const char* place) {
+    if (name == "constant") return MassTotal::Constant;
+    if (name == "density") return MassTotal::Density;
+    fail(place, ": mass_total '", name, "', expected 'constant' or 'density'");
 }
 
 void bind_hull_mass(nb::module_& m) {
     m.def(
         "hull_moments",
-        [](const Model& model, const Parameters& parameters, const std::string& mass) {
-            return hull_moments(model, parameters, hull_mass(mass, "hull_moments"));
+        [](const Model& model, const Parameters& parameters, const std::string& mass, const std::string& total) {
+            return hull_moments(model, parameters, hull_mass(mass, "hull_moments"), mass_total(total, "hull_moments"));
         },
-        "model"_a, "parameters"_a, nb::kw_only(), "mass"_a = "solid",
+        "model"_a, "parameters"_a, nb::kw_only(), "mass"_a = "exact", "mass_total"_a = "constant",
         "Parameters.moments that follow from Parameters.hull_vertices, shape (num_bodies, 10).\n\n"
-        "mass: 'solid' (uniform density, each body's mass constant), 'density' (uniform, constant density) or 'lumped' "
-        "(in the vertices).");
+        "mass: 'exact' (uniform density inside the current hulls), 'lumped' (in the vertices) or 'fixed' (those of the "
+        "parameters).\n"
+        "mass_total: 'constant' (each body keeps its mass) or 'density' (each body keeps its density).");
     m.def(
         "hull_moments_vjp",
-        [](const Model& model, const Parameters& parameters, const MomentRows& dL_dmoments, const std::string& mass) {
-            return hull_moments_vjp(model, parameters, hull_mass(mass, "hull_moments_vjp"), dL_dmoments);
+        [](const Model& model, const Parameters& parameters, const MomentRows& dL_dmoments, const std::string& mass,
+           const std::string& total) {
+            return hull_moments_vjp(model, parameters, hull_mass(mass, "hull_moments_vjp"),
+                                    mass_total(total, "hull_moments_vjp"), dL_dmoments);
         },
-        "model"_a, "parameters"_a, "dL_dmoments"_a, nb::kw_only(), "mass"_a = "solid",
+        "model"_a, "parameters"_a, "dL_dmoments"_a, nb::kw_only(), "mass"_a = "exact", "mass_total"_a = "constant",
         "Gradient by hull vertices through hull_moments, shape (n, 3): add it to that of rollout_vjp.");
 }
 

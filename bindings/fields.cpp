@@ -83,7 +83,8 @@ void read_enum(nb::handle value, const std::string& place, Enum& out) {
     };
     std::string known;
     for (nb::handle member : nb::type<Enum>()) {
-        const std::string name = nb::cast<std::string>(member.attr("name"));
+        std::string name = nb::cast<std::string>(member.attr("name"));
+        if (name.back() == '_') name.pop_back();  // None_ is spelled "none"
         if (nb::isinstance<nb::str>(value) && lower(nb::cast<std::string>(value)) == lower(name)) {
             out = nb::cast<Enum>(member);
             return;
@@ -248,6 +249,7 @@ void read(nb::handle value, const std::string& place, std::optional<Range>& out)
 void read(nb::handle value, const std::string& place, JointType& out) { read_enum(value, place, out); }
 void read(nb::handle value, const std::string& place, BodyMotion& out) { read_enum(value, place, out); }
 void read(nb::handle value, const std::string& place, ShapeType& out) { read_enum(value, place, out); }
+void read(nb::handle value, const std::string& place, ContactPolicy& out) { read_enum(value, place, out); }
 void read(nb::handle value, const std::string& place, ActuatorType& out) { read_enum(value, place, out); }
 void read(nb::handle value, const std::string& place, ConstraintType& out) { read_enum(value, place, out); }
 

@@ -47,6 +47,7 @@ void read(nb::handle value, const std::string& place, std::optional<Range>& out)
 void read(nb::handle value, const std::string& place, JointType& out);
 void read(nb::handle value, const std::string& place, BodyMotion& out);
 void read(nb::handle value, const std::string& place, ShapeType& out);
+void read(nb::handle value, const std::string& place, ContactPolicy& out);
 void read(nb::handle value, const std::string& place, ActuatorType& out);
 void read(nb::handle value, const std::string& place, ConstraintType& out);
 
@@ -275,6 +276,7 @@ FARFIELD_SPELLING(std::optional<Range>, "Range | tuple[float, float] | None", "R
 FARFIELD_SPELLING(JointType, "JointType | str", "JointType");
 FARFIELD_SPELLING(BodyMotion, "BodyMotion | str", "BodyMotion");
 FARFIELD_SPELLING(ShapeType, "ShapeType | str", "ShapeType");
+FARFIELD_SPELLING(ContactPolicy, "ContactPolicy | str", "ContactPolicy");
 FARFIELD_SPELLING(ActuatorType, "ActuatorType | str", "ActuatorType");
 FARFIELD_SPELLING(ConstraintType, "ConstraintType | str", "ConstraintType");
 FARFIELD_SPELLING(Moments, "Moments", "Moments");
@@ -288,6 +290,7 @@ FARFIELD_SPELLING(LengthTerm, "LengthTerm", "LengthTerm");
 FARFIELD_SPELLING(Tendon, "Tendon", "Tendon");
 FARFIELD_SPELLING(Constraint, "Constraint", "Constraint");
 FARFIELD_SPELLING(PairFriction, "PairFriction", "PairFriction");
+FARFIELD_SPELLING(PairContact, "PairContact", "PairContact");
 FARFIELD_SPELLING(Keyframe, "Keyframe", "Keyframe");
 FARFIELD_SPELLING(NamePair, "tuple[str, str]", "tuple[str, str]");
 #undef FARFIELD_SPELLING

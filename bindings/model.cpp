@@ -17,6 +17,7 @@
 #include "farfield/math/rotation.hpp"
 #include "farfield/model/constraint.hpp"
 #include "farfield/model/constraint_projection.hpp"
+#include "farfield/model/hull_mass.hpp"
 #include "farfield/model/kinematics.hpp"
 #include "farfield/model/model.hpp"
 #include "farfield/model/parameter_names.hpp"
@@ -50,6 +51,55 @@ std::vector<Drawable> drawables(const Model& model) {
     return out;
 }
 
+/// One convex hull as Python sees it.
+struct HullInfo {
+    std::string shape;
+    int body = 0, first = 0, count = 0;
+    CurrentHull now;
+};
+
+std::vector<HullInfo> hull_infos(const Model& model, const VertexRows& vertices) {
+    std::vector<CurrentHull> now = current_hulls(model, vertices);
+    std::vector<HullInfo> out;
+    for (std::size_t k = 0; k < now.size(); ++k) {
+        const ModelHull& hull = model.hulls()[k];
+        const std::string& name = model.scene().shapes[static_cast<std::size_t>(hull.shape)].name;
+        out.push_back({name, hull.body, hull.first_vertex, hull.num_vertices, std::move(now[k])});
+    }
+    return out;
+}
+
+void bind_hull(nb::module_& m) {
+    nb::class_<HullInfo>(m, "Hull",
+                         "The convex hull of one colliding shape; its vertices are rows of Parameters.hull_vertices.")
+        .def_ro("shape", &HullInfo::shape, "Name of the shape.")
+        .def_ro("body", &HullInfo::body, "Body index.")
+        .def_prop_ro(
+            "rows", [](const HullInfo& h) { return nb::slice(h.first, h.first + h.count, 1); },
+            "Slice of its vertices in Parameters.hull_vertices.")
+        .def_prop_ro(
+            "triangles", [](const HullInfo& h) { return h.now.triangles; },
+            "Corners of its surface, counted from its first row, outward, shape (m, 3).")
+        .def_prop_ro(
+            "volume", [](const HullInfo& h) { return h.now.volume; }, "[m^3]")
+        .def_prop_ro(
+            "clamped", [](const HullInfo& h) { return h.now.clamped; },
+            "Squeezed flat: a millionth of its described volume counts instead.")
+        .def_prop_ro(
+            "inverted", [](const HullInfo& h) { return h.now.inverted; },
+            "Its vertices are turned inside out against the description; the hull of the points counts.")
+        .def_prop_ro(
+            "interior", [](const HullInfo& h) { return h.now.interior; },
+            "Vertices strictly inside, counted from its first row: contact does not feel them.")
+        .def("__repr__",
+             [](const HullInfo& h) { return "Hull('" + h.shape + "', vertices=" + std::to_string(h.count) + ")"; });
+    m.def(
+        "current_hulls",
+        [](const Model& model, const Parameters& parameters) { return hull_infos(model, parameters.hull_vertices); },
+        "model"_a, "parameters"_a,
+        "The model's hulls as Parameters.hull_vertices span them, in the order of model.hulls.");
+}
+
 template <class Items>
 std::vector<std::string> names(const Items& items) {
     std::vector<std::string> out;
@@ -76,6 +126,12 @@ nb::list half_spaces(const Model& model) {
         for (const HalfSpace& half : model.collision().bodies[i].half_spaces)
             out.append(nb::make_tuple(i, half.normal, half.offset));
     }
+    return out;
+}
+
+std::vector<std::string> contact_policies(const Model& model) {
+    std::vector<std::string> out;
+    for (const ContactPair& pair : model.collision().pairs) out.emplace_back(pair.near ? "near" : "all");
     return out;
 }
 
@@ -238,6 +294,7 @@ void bind_parameters(nb::module_& m) {
 
 void bind_model(nb::module_& m) {
     bind_state(m);
+    bind_hull(m);
     nb::class_<Drawable>(m, "Drawable", "A surface to draw, in the frame of its body.")
         .def_ro("name", &Drawable::name, "Name of the shape.")
         .def_ro("body", &Drawable::body, "Body index.")
@@ -280,7 +337,12 @@ void bind_model(nb::module_& m) {
         .def_prop_ro(
             "reduction", [](const Model& x) { return x.reduction().E; },
             "E of the exact reduction: tangent steps are E z, shape (num_dofs, num_unknowns).")
+        .def_prop_ro(
+            "hulls", [](const Model& x) { return hull_infos(x, x.default_parameters().hull_vertices); },
+            "Convex hulls of the colliding shapes as described, in the order of Parameters.hull_vertices.")
         .def_prop_ro("contact_pairs", &contact_pairs, "Pairs of body names that may meet.")
+        .def_prop_ro("contact_policies", &contact_policies,
+                     "'all' or 'near' for every one of contact_pairs, see Scene.self_contact and set_pair_contact.")
         .def_prop_ro(
             "excluded_pairs", &Model::excluded_pairs,
             "Pairs with a moving body that are left out of contact, as 'a, b: reason'; Scene.include brings one back.")

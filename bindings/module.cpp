@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
     farfield::python::bind_trajectory(m);
     farfield::python::bind_dynamics(m);
     farfield::python::bind_simulation(m);
+    farfield::python::bind_settle(m);
     farfield::python::bind_io(m);
     farfield::python::bind_grains(m);
     farfield::python::bind_grain_networks(m);

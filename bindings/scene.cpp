@@ -7,6 +7,8 @@
 #include <Eigen/Dense>
 
 #include "bindings.hpp"
+#include "farfield/geometry/convex_hull.hpp"
+#include "farfield/geometry/enclosing_mesh.hpp"
 #include "farfield/geometry/moments.hpp"
 #include "farfield/geometry/triangle_mesh.hpp"
 #include "fields.hpp"
@@ -38,6 +40,11 @@ void bind_enums(nb::module_& m) {
         .value("Ellipsoid", ShapeType::Ellipsoid)
         .value("Mesh", ShapeType::Mesh)
         .value("HalfSpace", ShapeType::HalfSpace);
+    nb::enum_<ContactPolicy>(m, "ContactPolicy", "How far two bodies push each other.")
+        .value("All", ContactPolicy::All, "As far as the contact model reaches: of long-range contact at any distance.")
+        .value("Near", ContactPolicy::Near,
+               "Within LongRange.near_range of their size; models of finite range keep their own.")
+        .value("None_", ContactPolicy::None, "Never: they may pass through each other.");
     nb::enum_<ActuatorType>(m, "ActuatorType", "Kinds of actuators.")
         .value("Motor", ActuatorType::Motor, "Generalised force gear * u.")
         .value("Pd", ActuatorType::Pd, "Stable proportional-derivative drive.")
@@ -110,6 +117,25 @@ Table<TriangleMesh> bind_mesh(nb::module_& m) {
         "is_watertight", [](const TriangleMesh& self) { return is_watertight(self); },
         "Every edge is shared by exactly two triangles of opposite orientation.");
     class_.def(
+        "convex_hull", [](const TriangleMesh& self) { return convex_hull_mesh(self); },
+        "The convex hull of the vertices, as a mesh of the same name.");
+    class_.def(
+        "enclosing",
+        [](const TriangleMesh& self, int max_triangles, double max_distance) {
+            return enclosing_mesh(self, {max_triangles, max_distance});
+        },
+        nb::kw_only(), "max_triangles"_a, "max_distance"_a,
+        "A coarser mesh around this one, which must be watertight: edges are collapsed outwards, down to max_triangles "
+        "or until a vertex would go further than max_distance [m].");
+    class_.def(
+        "distance_to",
+        [](const TriangleMesh& self, const TriangleMesh& other, double tolerance) {
+            return surface_distance(self, other, tolerance);
+        },
+        "other"_a, nb::kw_only(), "tolerance"_a,
+        "The largest distance of any point of this surface to the other one [m], never too small and at most "
+        "tolerance too large.");
+    class_.def(
         "moments", [](const TriangleMesh& self, double density) { return solid_moments(self, density); }, nb::kw_only(),
         "density"_a,
         "Moments of the solid bounded by this mesh, of uniform `density` [kg/m^3]; the mesh must be watertight.");
@@ -172,6 +198,8 @@ Table<Shape> bind_shape(nb::module_& m) {
          field("friction", &Shape::friction, "Friction coefficient; a pair takes the larger."),
          field("resolution", &Shape::resolution, "Triangulation of a primitive; 0 is the default."),
          field("collides", &Shape::collides, "False: drawn only."),
+         field("keep_vertices", &Shape::keep_vertices,
+               "Its convex hull keeps every vertex, also those in faces and inside: a design may move each of them."),
          field("group", &Shape::group, "Bit mask; pairs meet when (group_a & with_b) | (group_b & with_a)."),
          field("collides_with", &Shape::collides_with, "Bit mask of the groups it meets."),
          field("color", &Shape::color, "Red, green, blue, opacity in 0..1, shape (4,).")});
@@ -255,6 +283,15 @@ Table<PairFriction> bind_pair_friction(nb::module_& m) {
         class_, "PairFriction",
         {field("a", &PairFriction::a, "Name of a body."), field("b", &PairFriction::b, "Name of another body."),
          field("friction", &PairFriction::friction, "Coefficient, >= 0.")});
+}
+
+Table<PairContact> bind_pair_contact(nb::module_& m) {
+    nb::class_<PairContact> class_(m, "PairContact",
+                                   "How far two bodies push each other, whatever else holds for them.");
+    return bind_fields<PairContact>(
+        class_, "PairContact",
+        {field("a", &PairContact::a, "Name of a body."), field("b", &PairContact::b, "Name of another body."),
+         field("policy", &PairContact::policy, "A ContactPolicy or its name.")});
 }
 
 Table<Keyframe> bind_keyframe(nb::module_& m) {
@@ -484,6 +521,18 @@ void bind_other_builders(nb::class_<Scene>& class_, const SceneTables& tables) {
         nb::sig("def set_pair_friction(self, a: int | str, b: int | str, friction: float) -> None"),
         "Friction of two bodies (indices or names), in place of the larger of their own coefficients. No parameter: it "
         "has no gradient.");
+    class_.def(
+        "set_pair_contact",
+        [](Scene& self, nb::handle a, nb::handle b, nb::handle policy) {
+            const int first = index_of(self.bodies, a, "Scene.set_pair_contact: a"),
+                      second = index_of(self.bodies, b, "Scene.set_pair_contact: b");
+            PairContact pair{self.bodies[size_t(first)].name, self.bodies[size_t(second)].name};
+            read(policy, "Scene.set_pair_contact: policy", pair.policy);
+            self.pair_contact.push_back(std::move(pair));
+        },
+        "a"_a, "b"_a, "policy"_a,
+        nb::sig("def set_pair_contact(self, a: int | str, b: int | str, policy: ContactPolicy | str) -> None"),
+        "How far two bodies (indices or names) push each other: 'all', 'near' or 'none'.");
     def_pairing("include", &Scene::include_contacts,
                 "The two bodies (indices or names) may touch whatever other rules say.");
 }
@@ -549,6 +598,7 @@ void bind_scene(nb::module_& m) {
     tables.constraint = bind_constraint(m);
     tables.keyframe = bind_keyframe(m);
     static_cast<void>(bind_pair_friction(m));
+    static_cast<void>(bind_pair_contact(m));
     nb::class_<Scene> class_(
         m, "Scene",
         "The plain description of a world. SI units; quaternions are (w, x, y, z); body 0 is the world.\n\n"
@@ -567,6 +617,9 @@ void bind_scene(nb::module_& m) {
          field("exclude_contacts", &Scene::exclude_contacts, "Pairs of body names that never touch."),
          field("include_contacts", &Scene::include_contacts, "Pairs of body names that may touch."),
          field("pair_friction", &Scene::pair_friction, "Pairs of bodies with a friction of their own."),
+         field("self_contact", &Scene::self_contact,
+               "A ContactPolicy or its name: how far the bodies of one tree push each other."),
+         field("pair_contact", &Scene::pair_contact, "Pairs of bodies with a policy of their own."),
          field("keyframes", &Scene::keyframes, "Named states."),
          field("warnings", &Scene::warnings, "What an importer could not carry over.")});
     bind_setters(class_, table);

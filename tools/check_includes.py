@@ -41,6 +41,7 @@ NEVER = {("grains", "model"), ("grains", "contact"), ("grains", "scene")}
 PYTHON_RANKS = {
     "": 0,  # farfield itself, the names that everything may use
     "_core": 0,
+    "collision": 0,
     "body_moments": 0,
     "contact_models": 0,
     "convex": 0,
@@ -55,8 +56,10 @@ PYTHON_RANKS = {
     "motion": 0,
     "options": 0,
     "output": 0,
+    "reshape": 0,
     "threads": 0,
     "unknowns_check": 0,
+    "export": 1,
     "gradcheck": 1,
     "interop": 1,
     "optimize": 1,

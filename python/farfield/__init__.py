@@ -20,6 +20,7 @@ from farfield._core import (
     ContactForce,
     ContactLinearization,
     ContactModel,
+    ContactPolicy,
     Drawable,
     FileError,
     FilterOptions,
@@ -27,6 +28,7 @@ from farfield._core import (
     ForceLinearization,
     ForwardDynamicsDerivatives,
     ForwardDynamicsGradient,
+    Hull,
     InverseDynamicsDerivatives,
     InverseDynamicsGradient,
     Ipc,
@@ -38,6 +40,7 @@ from farfield._core import (
     LongRange,
     Model,
     Moments,
+    PairContact,
     PairFriction,
     ParameterField,
     Parameters,
@@ -50,6 +53,8 @@ from farfield._core import (
     RolloutGradient,
     Scene,
     Separation,
+    Settled,
+    SettleMove,
     Shape,
     ShapeType,
     Simulation,
@@ -71,6 +76,7 @@ from farfield._core import (
     build_model,
     closest_points,
     constraint_values,
+    current_hulls,
     difference,
     forward_dynamics,
     forward_dynamics_derivatives,
@@ -97,9 +103,11 @@ from farfield._core import (
     save_model,
     save_state,
     save_trajectory,
+    settle,
     step_jacobian,
     zero_parameters,
 )
+from farfield.collision import choose_collision
 from farfield.convex import convex_parts, decompose
 from farfield.coordinates import pose_partials, tangent_partials
 from farfield.loss_check import check_loss
@@ -116,6 +124,7 @@ __all__ = [
     "ContactForce",
     "ContactLinearization",
     "ContactModel",
+    "ContactPolicy",
     "Drawable",
     "FileError",
     "FilterOptions",
@@ -123,6 +132,7 @@ __all__ = [
     "ForceLinearization",
     "ForwardDynamicsDerivatives",
     "ForwardDynamicsGradient",
+    "Hull",
     "InverseDynamicsDerivatives",
     "InverseDynamicsGradient",
     "Ipc",
@@ -134,6 +144,7 @@ __all__ = [
     "LongRange",
     "Model",
     "Moments",
+    "PairContact",
     "PairFriction",
     "ParameterField",
     "Parameters",
@@ -146,6 +157,8 @@ __all__ = [
     "RolloutGradient",
     "Scene",
     "Separation",
+    "SettleMove",
+    "Settled",
     "Shape",
     "ShapeType",
     "Simulation",
@@ -166,9 +179,11 @@ __all__ = [
     "body_jacobian",
     "build_model",
     "check_loss",
+    "choose_collision",
     "closest_points",
     "constraint_values",
     "convex_parts",
+    "current_hulls",
     "decompose",
     "difference",
     "forward_dynamics",
@@ -202,6 +217,7 @@ __all__ = [
     "save_model",
     "save_state",
     "save_trajectory",
+    "settle",
     "step_jacobian",
     "tangent_partials",
     "zero_parameters",
@@ -213,7 +229,8 @@ def load(path: str | PathLike[str], **options: Any) -> tuple[Model, Parameters]:
 
     What could not be carried over is listed in ``model.warnings``, bodies that may not meet in ``model.excluded_pairs``; what would
     change forces or constraints is an error. A time step that the file states is ``model.default_dt``, the ``dt`` of rollouts that name none.
-    Options are those of :func:`farfield.importers.import_file`.
+    Options are those of :func:`farfield.importers.import_file`; collision= chooses what collides in place of big meshes
+    (:func:`choose_collision`), self_contact= how far the bodies of one robot push each other ('near', 'all' or 'none').
     """
     from farfield.importers import import_file
 

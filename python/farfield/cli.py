@@ -38,6 +38,11 @@ COMMANDS = (
         "farfield.commands.soak",
         "random heaps: does every step arrive, at what cost, and does nothing intersect",
     ),
+    (
+        "corpus",
+        "farfield.commands.corpus",
+        "robot files of others: does each load, start on a floor, run, and how fast",
+    ),
     ("view", "farfield.commands.view", "replay a run in the browser, or as one self-contained file"),
     ("grains", "farfield.commands.grains", "two-dimensional grains of any shape: experiments, and their contact maps"),
     ("doctor", "farfield.commands.doctor", "say in ten lines what is installed and whether it works"),

@@ -67,6 +67,24 @@ inline const std::vector<ContactCase>& contact_cases() {
              return std::make_shared<contact::longrange::LongRange>(model, contact::longrange::LongRangeOptions{});
          },
          make_parameters, true, true, true},
+        {"longrange-near",
+         [](const CollisionGeometry& geometry, const ModelOptions& o) {
+             CollisionGeometry near = geometry;
+             for (ContactPair& pair : near.pairs) pair.near = true;
+             return std::make_unique<contact::longrange::LongRange>(
+                 near, contact::longrange::LongRangeOptions{
+                           .slip_speed = o.slip_speed, .near_range = 10.0 * kTestRange, .energy_tolerance = 1e-12});
+         },
+         [](const Model& model) {
+             farfield::Scene scene = model.scene();
+             for (const ContactPair& pair : model.collision().pairs)
+                 scene.pair_contact.push_back({model.collision().bodies[static_cast<std::size_t>(pair.a)].name,
+                                               model.collision().bodies[static_cast<std::size_t>(pair.b)].name,
+                                               ContactPolicy::Near});
+             return std::make_shared<contact::longrange::LongRange>(*build_model(scene),
+                                                                    contact::longrange::LongRangeOptions{});
+         },
+         make_parameters, false, true, true},
         {"ipc",
          [](const CollisionGeometry& geometry, const ModelOptions& o) {
              return std::make_unique<contact::ipc::Ipc>(

@@ -319,8 +319,8 @@ TEST_CASE("contact models: accepted points change the Hessian of friction and no
                     const auto alone = std::find_if(potential.blocks.begin(), potential.blocks.end(),
                                                     [&](const auto& p) { return p.a == block.a && p.b == block.b; });
                     if (alone == potential.blocks.end()) continue;
-                    CHECK((block.normal_gradient - alone->gradient).norm() <= 1e-10 * stacked(exact.wrench).norm());
-                    CHECK((block.normal_hessian - alone->hessian).norm() <= 1e-8 * assembled(exact).norm());
+                    CHECK((block.normal_gradient() - alone->gradient).norm() <= 1e-10 * stacked(exact.wrench).norm());
+                    CHECK((block.normal_hessian() - alone->hessian).norm() <= 1e-8 * assembled(exact).norm());
                 }
                 return (assembled(d) - assembled(exact)).norm() / assembled(exact).norm();
             };
@@ -341,6 +341,49 @@ TEST_CASE("contact models: accepted points change the Hessian of friction and no
             CHECK((assembled(d) - assembled(exact)).norm() < 1e-8 * assembled(exact).norm());
         }
         CHECK(change > 1e-4);
+    }
+}
+
+TEST_CASE("contact models: friction alone is the friction of the whole") {
+    for (const ContactCase& entry : contact_cases()) {
+        CAPTURE(entry);
+        Random random(61);
+        int rubbing = 0;
+        for (int round = 0; round < 8; ++round) {
+            const testing::Scene scene = random_scene(random, round % 2 == 0, kNear);
+            const auto model = entry.make(scene.geometry, {});
+            const Parameters parameters = entry.parameters(scene.geometry, 1e-3, 0.5);
+            const Poses first = moved(scene.poses, 1e-5 * normal_vector(random, 18)),
+                        second = moved(scene.poses, 1e-4 * normal_vector(random, 18));
+            ThreadPool pool(3);
+            const auto memory = model->make_memory(&pool), other = model->make_memory();
+            contact::ContactStep& step = model->begin_step(scene.poses, 0.01, parameters, *memory);
+            contact::ContactStep& whole = model->begin_step(scene.poses, 0.01, parameters, *other);
+            ContactLinearization d, expected;
+            std::vector<contact::PairBlock> alone;
+            step.linearize(first, d);
+            whole.linearize(first, d);
+            step.linearize_friction(second, alone);
+            whole.linearize(second, expected);
+            std::size_t k = 0;
+            for (const contact::PairBlock& block : expected.blocks) {
+                if (!block.rubs) continue;
+                ++rubbing;
+                REQUIRE(k < alone.size());
+                const contact::PairBlock& part = alone[k++];
+                CHECK(part.a == block.a);
+                CHECK(part.b == block.b);
+                CHECK(part.friction_energy == doctest::Approx(block.friction_energy).epsilon(1e-10));
+                CHECK((part.friction_gradient - block.friction_gradient).norm() <=
+                      1e-8 * block.friction_gradient.norm());
+                CHECK((part.friction_hessian - block.friction_hessian).norm() <= 1e-6 * block.friction_hessian.norm());
+            }
+            CHECK(k == alone.size());
+            step.linearize(second, d);  // and leaves no trace
+            CHECK(d.energy == doctest::Approx(expected.energy).epsilon(1e-12));
+            CHECK((stacked(d.wrench) - stacked(expected.wrench)).norm() <= 1e-9 * stacked(expected.wrench).norm());
+        }
+        CHECK(rubbing >= 4);
     }
 }
 

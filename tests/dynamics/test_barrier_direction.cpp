@@ -36,16 +36,16 @@ struct Bodies {
         contact::PairBlock pair;
         pair.a = a;
         pair.b = b;
-        pair.normal_gradient = gradient;
-        pair.normal_hessian = 2.0 / energy * gradient * gradient.transpose();
+        pair.gradient = gradient;
+        pair.hessian = 2.0 / energy * gradient * gradient.transpose();
         pair.gap = gap;
         at.contact.blocks.push_back(pair);
     }
     /// G in joint coordinates.
     [[nodiscard]] VectorXd along(const contact::PairBlock& pair) const {
         std::vector<Vector6d> wrenches(kinematics.poses.size(), Vector6d::Zero()), subtree;
-        wrenches[static_cast<std::size_t>(pair.a)] = pair.normal_gradient.head<6>();
-        wrenches[static_cast<std::size_t>(pair.b)] = pair.normal_gradient.tail<6>();
+        wrenches[static_cast<std::size_t>(pair.a)] = pair.gradient.head<6>();
+        wrenches[static_cast<std::size_t>(pair.b)] = pair.gradient.tail<6>();
         VectorXd out = VectorXd::Zero(size());
         add_pull_back(*model, kinematics, wrenches, subtree, out);
         return out;
@@ -54,8 +54,8 @@ struct Bodies {
     double step(const VectorXd& gradient, const Eigen::MatrixXd& smooth, double& newton_slope, VectorXd& out) {
         hessian = smooth;
         for (const contact::PairBlock& pair : at.contact.blocks) {
-            const double energy = 2.0 * pair.normal_gradient.squaredNorm() * pair.normal_gradient.squaredNorm() /
-                                  pair.normal_gradient.dot(pair.normal_hessian * pair.normal_gradient);
+            const double energy = 2.0 * pair.gradient.squaredNorm() * pair.gradient.squaredNorm() /
+                                  pair.gradient.dot(pair.hessian * pair.gradient);
             hessian += 2.0 / energy * along(pair) * along(pair).transpose();
         }
         const std::vector<int> groups(static_cast<std::size_t>(size()), 0);
@@ -122,8 +122,8 @@ TEST_CASE("barrier direction: the model is stationary at its end, for many pairs
         VectorXd rest = g + bodies.hessian * step;
         for (const contact::PairBlock& pair : bodies.at.contact.blocks) {
             const VectorXd along = bodies.along(pair);
-            const double energy = 2.0 * std::pow(pair.normal_gradient.squaredNorm(), 2) /
-                                  pair.normal_gradient.dot(pair.normal_hessian * pair.normal_gradient);
+            const double energy =
+                2.0 * std::pow(pair.gradient.squaredNorm(), 2) / pair.gradient.dot(pair.hessian * pair.gradient);
             const double t = along.dot(step) / energy;
             if (pairs < 10) CHECK(t < 1.0);
             if (std::abs(along.dot(newton)) > 0.1 * energy)

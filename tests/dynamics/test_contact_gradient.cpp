@@ -90,7 +90,7 @@ int compare(const Experiment& e, Random& random) {
         check("controls", g.controls.cwiseProduct(drive).sum(), 1e-2,
               [&](Experiment& x, double h) { x.controls += h * drive; });
     }
-    check("masses", g.parameters.moments.cwiseProduct(e.parameters.moments).sum(), 1e-4,
+    check("masses", g.parameters.moments.cwiseProduct(e.parameters.moments).sum(), 1e-3,
           [&](Experiment& x, double h) { x.parameters.moments *= 1.0 + h; });
     check("friction", g.parameters.friction.dot(e.parameters.friction), 1e-3,
           [&](Experiment& x, double h) { x.parameters.friction *= 1.0 + h; });

@@ -112,7 +112,7 @@ TEST_CASE("polyhedral gradient: a hundred steps by vertices, attachments, masses
     const VertexRows& by_vertices = g.parameters.hull_vertices;
     check("vertices, masses fixed", by_vertices.cwiseProduct(bend).sum(), 1e-4,
           [&](Parameters& p, double h) { p.hull_vertices += h * bend; });
-    for (const HullMass mass : {HullMass::Lumped, HullMass::Solid}) {
+    for (const HullMass mass : {HullMass::Lumped, HullMass::Exact}) {
         // From moments that already follow the vertices, so that differences and gradient are of one function.
         Pushing same = e;
         same.parameters.moments = hull_moments(*e.model, e.parameters, mass);
@@ -120,7 +120,8 @@ TEST_CASE("polyhedral gradient: a hundred steps by vertices, attachments, masses
         const VectorXd end = there.q.row(last).transpose();
         const RolloutGradient all = rollout_vjp(there, {.dL_dq = view(by_q), .dL_dv = view(by_v)});
         const VertexRows total =
-            all.parameters.hull_vertices + hull_moments_vjp(*e.model, same.parameters, mass, all.parameters.moments);
+            all.parameters.hull_vertices +
+            hull_moments_vjp(*e.model, same.parameters, mass, MassTotal::Constant, all.parameters.moments);
         const Slope numeric = slope(
             [&](double h) {
                 Parameters p = same.parameters;
@@ -134,7 +135,7 @@ TEST_CASE("polyhedral gradient: a hundred steps by vertices, attachments, masses
             1e-4, 4);
         const double analytic = total.cwiseProduct(bend).sum();
         const double error = std::abs(analytic - numeric.value) / std::abs(analytic);
-        MESSAGE((mass == HullMass::Lumped ? "lumped" : "solid"), " mass: ", analytic, ", relative error ", error,
+        MESSAGE((mass == HullMass::Lumped ? "lumped" : "exact"), " mass: ", analytic, ", relative error ", error,
                 ", noise ", numeric.noise / std::abs(analytic));
         CHECK(error <= 1e-5);
     }

@@ -97,6 +97,7 @@ inline std::vector<Shape> full_shapes() {
              .body = 4,
              .type = ShapeType::Cylinder,
              .size = {0.05, 0.1, 0.0},
+             .keep_vertices = true,
              .group = 4,
              .collides_with = 0xfffffff5},
             {.name = "s",
@@ -183,6 +184,8 @@ inline Scene full_scene() {
     scene.exclude_contacts = {{"tied", "ball"}};
     scene.include_contacts = {{"held", "world"}, {"scripted", "Rümpf 胴体"}};
     scene.pair_friction = {{"held", "world", 1.0 / 7.0}};
+    scene.self_contact = ContactPolicy::All;
+    scene.pair_contact = {{"held", "world", ContactPolicy::Near}, {"tied", "ball", ContactPolicy::None}};
     scene.warnings = {"nicht übernommen: \"x\""};
     const auto model = build_model(scene);
     scene.keyframes = {{.name = "home",
@@ -251,6 +254,7 @@ bool same(const LengthTerm& a, const LengthTerm& b);
 bool same(const Tendon& a, const Tendon& b);
 bool same(const Constraint& a, const Constraint& b);
 bool same(const PairFriction& a, const PairFriction& b);
+bool same(const PairContact& a, const PairContact& b);
 bool same(const Keyframe& a, const Keyframe& b);
 
 template <class T>
@@ -290,8 +294,8 @@ inline bool same(const Shape& a, const Shape& b) {
     return same(a.name, b.name) && same(a.body, b.body) && same(a.type, b.type) && same(a.size, b.size) &&
            same(a.position, b.position) && same(a.orientation, b.orientation) && same(a.mesh, b.mesh) &&
            same(a.density, b.density) && same(a.friction, b.friction) && same(a.resolution, b.resolution) &&
-           same(a.collides, b.collides) && same(a.group, b.group) && same(a.collides_with, b.collides_with) &&
-           same(a.color, b.color);
+           same(a.collides, b.collides) && same(a.keep_vertices, b.keep_vertices) && same(a.group, b.group) &&
+           same(a.collides_with, b.collides_with) && same(a.color, b.color);
 }
 
 inline bool same(const Actuator& a, const Actuator& b) {
@@ -333,12 +337,17 @@ inline bool same(const PairFriction& a, const PairFriction& b) {
     return same(a.a, b.a) && same(a.b, b.b) && same(a.friction, b.friction);
 }
 
+inline bool same(const PairContact& a, const PairContact& b) {
+    return same(a.a, b.a) && same(a.b, b.b) && same(a.policy, b.policy);
+}
+
 inline bool same(const Scene& a, const Scene& b) {
     return same(a.name, b.name) && same(a.gravity, b.gravity) && same(a.dt, b.dt) && same(a.bodies, b.bodies) &&
            same(a.meshes, b.meshes) && same(a.shapes, b.shapes) && same(a.actuators, b.actuators) &&
            same(a.tendons, b.tendons) && same(a.constraints, b.constraints) && same(a.ties, b.ties) &&
            same(a.exclude_contacts, b.exclude_contacts) && same(a.include_contacts, b.include_contacts) &&
-           same(a.pair_friction, b.pair_friction) && same(a.keyframes, b.keyframes) && same(a.warnings, b.warnings);
+           same(a.pair_friction, b.pair_friction) && same(a.self_contact, b.self_contact) &&
+           same(a.pair_contact, b.pair_contact) && same(a.keyframes, b.keyframes) && same(a.warnings, b.warnings);
 }
 
 inline bool same(const Parameters& a, const Parameters& b) {

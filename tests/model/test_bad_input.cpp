@@ -193,6 +193,11 @@ TEST_CASE("bad input: names, trees and indices") {
             s.pair_friction = {{"ghost", "base", 0.5}};
         },
         {"pair_friction", "unknown body 'ghost'", "expected"});
+    refused(
+        [](Scene& s) {
+            s.pair_contact = {{"base", "ghost", ContactPolicy::Near}};
+        },
+        {"pair_contact", "unknown body 'ghost'", "expected"});
     refused([](Scene& s) { s.pair_friction = {{"base", "world", -0.5}}; }, {"pair_friction", "-0.5", "expected >= 0"});
     refused(
         [](Scene& s) {

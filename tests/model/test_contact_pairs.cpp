@@ -78,6 +78,32 @@ TEST_CASE("contact pairs: the user's lists come first") {
     CHECK(model->excluded_pairs() == Texts{"three, box: excluded by the user"});
 }
 
+TEST_CASE("contact pairs: links of one tree are near by default, everything else is not") {
+    Scene scene = arm_and_box();
+    const auto near = [](const Model& model) {
+        Pairs out;
+        for (const ContactPair& pair : model.collision().pairs) {
+            if (pair.near) out.emplace_back(pair.a, pair.b);
+        }
+        return out;
+    };
+    CHECK(near(*build_model(scene)) == Pairs{{1, 3}});
+    scene.self_contact = ContactPolicy::All;
+    CHECK(near(*build_model(scene)).empty());
+    scene.pair_contact = {{"box", "three", ContactPolicy::Near},
+                          {"world", "box", ContactPolicy::Near},
+                          {"box", "world", ContactPolicy::None},
+                          {"two", "three", ContactPolicy::All}};  // joined: stays out
+    const auto model = build_model(scene);
+    CHECK(near(*model) == Pairs{{3, 4}});
+    CHECK(has(model->excluded_pairs(), "world, box: contact policy 'none'"));
+    CHECK(has(model->excluded_pairs(), "two, three: joined"));
+    scene.self_contact = ContactPolicy::None;
+    CHECK(has(build_model(scene)->excluded_pairs(), "one, three: contact policy 'none'"));
+    scene.include_contacts = {{"one", "three"}};
+    CHECK_FALSE(has(build_model(scene)->excluded_pairs(), "one, three: contact policy 'none'"));
+}
+
 TEST_CASE("contact pairs: groups") {
     Scene scene = arm_and_box();
     for (Shape& shape : scene.shapes) shape.collides_with = 0;  // only the box asks to meet group 1

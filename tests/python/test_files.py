@@ -109,7 +109,7 @@ def test_files_are_ordinary_safetensors(tmp_path, model, parameters, trajectory)
     assert np.array_equal(arrays["mesh.0.vertices"], model.scene.meshes[0].vertices)
     with safetensors.safe_open(tmp_path / "m", framework="numpy") as file:
         assert file.metadata()["format"] == "farfield.model"
-        assert file.metadata()["version"] == "4"
+        assert file.metadata()["version"] == "5"
     farfield.save_trajectory(tmp_path / "t", trajectory)
     arrays = load_file(tmp_path / "t")
     assert np.array_equal(arrays["q"], trajectory.q)
@@ -140,8 +140,8 @@ def test_bad_files_are_refused_by_name(tmp_path, model, parameters, load):
     (tmp_path / "cut").write_bytes((tmp_path / "whole").read_bytes()[:-9])
     with pytest.raises(farfield.FileError, match=r"cut': .*truncated"):
         load(tmp_path / "cut")
-    (tmp_path / "newer").write_bytes((tmp_path / "whole").read_bytes().replace(b'"version":"4"', b'"version":"5"'))
-    with pytest.raises(farfield.FileError, match=r"newer': (version 5, expected at most 4|format 'farfield.model')"):
+    (tmp_path / "newer").write_bytes((tmp_path / "whole").read_bytes().replace(b'"version":"5"', b'"version":"6"'))
+    with pytest.raises(farfield.FileError, match=r"newer': (version 6, expected at most 5|format 'farfield.model')"):
         load(tmp_path / "newer")
     with pytest.raises(TypeError):
         load(3)

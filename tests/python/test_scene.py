@@ -46,8 +46,22 @@ def test_reads_back_what_was_written():
     assert scene.body_index("arm") == 2
 
 
+def test_contact_policies():
+    scene = small_scene()
+    assert scene.self_contact == core.ContactPolicy.Near
+    scene.self_contact = "none"
+    scene.set_pair_contact("base", 2, "all")
+    assert [(pair.a, pair.b, pair.policy) for pair in scene.pair_contact] == [("base", "arm", core.ContactPolicy.All)]
+    assert pickle.loads(pickle.dumps(scene)).self_contact == core.ContactPolicy.None_
+    with pytest.raises(ValueError, match="policy: got str 'far', expected one of All, Near, None"):
+        scene.set_pair_contact("base", "arm", "far")
+    with pytest.raises(ValueError, match="unknown"):
+        scene.set_pair_contact("base", "leg", "all")
+
+
 def test_pickle_keeps_every_field():
     scene = small_scene()
+    scene.set_pair_contact("base", "arm", "near")
     scene.replace_body("arm", moments=core.Moments.from_inertia(mass=2, center=[0.1, 0, 0], inertia=np.eye(3)))
     copy = pickle.loads(pickle.dumps(scene))
     assert repr(copy) == repr(scene)

@@ -54,6 +54,12 @@ BENCHMARKS = (
         "four rotating chains of convex links: cost of a step against their number, per contact model",
     ),
     Benchmark(
+        "codesign",
+        "farfield.benchmarks.codesign",
+        "cost of a design iteration and of 156 changed hulls; resolution of feet; lumped against exact mass",
+        options=True,
+    ),
+    Benchmark(
         "polyhedra",
         "farfield.benchmarks.polyhedra",
         "convex polyhedra against what is known: twenty planks, two blocks at a wall beside MuJoCo, Coulomb friction",

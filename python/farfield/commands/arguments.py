@@ -87,6 +87,48 @@ def method_setup(args: argparse.Namespace) -> dict:
     return {key: value for key, value in given.items() if value is not None}
 
 
+def add_collision_arguments(parser: argparse.ArgumentParser) -> None:
+    """--collision and --self-contact."""
+    parser.add_argument(
+        "--collision",
+        default="auto",
+        choices=("auto", "mesh", "hull", "hulls", "simplified", "primitives"),
+        help="what collides in place of meshes (default: auto, simpler surfaces where there are many triangles)",
+    )
+    parser.add_argument(
+        "--self-contact",
+        default="near",
+        choices=("near", "all", "none"),
+        help="how far the bodies of one robot push each other (default: near)",
+    )
+
+
+def settled_start(model, parameters, state, contact):
+    """A start that contact can go on from; a line on standard error for every body that was moved."""
+    import sys
+
+    import farfield as ff
+
+    if contact is None:
+        return state
+    settled = ff.settle(model, parameters, state, contact)
+    for move in settled.moves:
+        print(f"settled: {describe_move(model, move)}", file=sys.stderr)
+    return settled.state
+
+
+def describe_move(model, move) -> str:
+    """What settle did to one body, and why."""
+    names = model.body_names
+    x, y, z = (1e3 * value for value in move.shift)
+    reasons = []
+    if move.other >= 0:
+        reasons.append(f"overlapped '{names[move.other]}' by {1e3 * move.overlap:.3g} mm")
+    if move.force > 0.0:
+        reasons.append(f"stood too near, pushed with {move.force:.3g} of its weight")
+    return f"'{names[move.body]}' moved by ({x:.3g}, {y:.3g}, {z:.3g}) mm: it {' and '.join(reasons)}"
+
+
 def add_contact_argument(parser: argparse.ArgumentParser, *, default: str) -> None:
     """--contact."""
     parser.add_argument("--contact", default=default, metavar="M", help=f"contact model, or none (default: {default})")

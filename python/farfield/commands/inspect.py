@@ -6,13 +6,14 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from farfield.commands.arguments import add_import_arguments, import_options
+from farfield.commands.arguments import add_collision_arguments, add_import_arguments, import_options
 
 KINDS = ("applied", "approximated", "repaired", "dropped")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="MJCF or URDF file")
+    add_collision_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
     add_import_arguments(parser)
 
@@ -23,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     from farfield.importers import import_file
     from farfield.output import dump_json
 
-    imported = import_file(args.file, **import_options(args))
+    imported = import_file(args.file, collision=args.collision, self_contact=args.self_contact, **import_options(args))
     model = ff.build_model(imported.scene)
     report = describe(model)
     far = far_force_warnings(model, model.default_parameters(), ff.LongRange(), model.default_state().q)
@@ -86,9 +87,17 @@ def describe(model) -> dict:
         "colliding_shapes": len(colliding),
         "triangles": sum(triangles.values()),
         "contact_pairs": model.contact_pairs,
+        "contact_policies": model.contact_policies,
+        "self_contact": scene.self_contact.name.lower().rstrip("_"),
         "excluded_pairs": model.excluded_pairs,
         "warnings": model.warnings,
     }
+
+
+def pairs_with(report: dict, policy: str) -> list[str]:
+    """The contact pairs of one policy, as text."""
+    pairs = zip(report["contact_pairs"], report["contact_policies"], strict=True)
+    return [", ".join(pair) for pair, own in pairs if own == policy]
 
 
 def _width(dofs: slice) -> int:
@@ -132,7 +141,8 @@ def as_text(file: str, report: dict) -> str:
             f"    {body['name']}: on {body['parent']} by {held}, {body['mass']:.6g} kg, {body['triangles']:,} triangles"
         )
     sections = {
-        "may meet": [", ".join(pair) for pair in report["contact_pairs"]],
+        "may meet, and push each other at any distance": pairs_with(report, "all"),
+        "may meet, and push each other only when near": pairs_with(report, "near"),
         "left out of contact": exclusion_lines(report["excluded_pairs"]),
         **{kind: report[kind] for kind in KINDS},
         "unusual": report["warnings"],

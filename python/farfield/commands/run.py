@@ -19,7 +19,7 @@ from farfield.commands.arguments import (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", metavar="TASK", help="name (see `farfield tasks`) or path of a Python file with a task")
-    parser.add_argument("--contact", metavar="M", help="contact model (default: longrange)")
+    parser.add_argument("--contact", metavar="M", help="contact model (default: the task's, mostly longrange)")
     parser.add_argument("--method", metavar="M", help="how gradients are computed (default: adjoint)")
     add_method_arguments(parser)
     parser.add_argument("--iterations", type=positive_int, metavar="N", help="the same as --set iterations=N")

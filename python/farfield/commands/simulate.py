@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from farfield.commands.arguments import (
+    add_collision_arguments,
     add_contact_argument,
     add_import_arguments,
     add_output_arguments,
@@ -18,6 +19,7 @@ from farfield.commands.arguments import (
     import_options,
     positive_float,
     positive_int,
+    settled_start,
     start_state,
 )
 from farfield.commands.inspect import exclusion_lines, time_step
@@ -28,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=positive_int, default=200, metavar="N", help="time steps (default: 200)")
     parser.add_argument("--dt", type=positive_float, metavar="S", help="time step (default: the file's, or 0.01 s)")
     parser.add_argument("--key", metavar="NAME", help="keyframe to start from (default: the file's own pose)")
+    add_collision_arguments(parser)
     add_contact_argument(parser, default="longrange")
     add_step_arguments(parser)
     add_import_arguments(parser)
@@ -41,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
     import farfield as ff
     from farfield.commands.far_forces import far_force_warnings
     from farfield.experiments.runs import TRAJECTORY, RunDir
+    from farfield.importers import import_file
     from farfield.output import dump_json
     from farfield.viewer.recording import record
     from farfield.viewer.replay import write_replay
@@ -48,11 +52,17 @@ def run(args: argparse.Namespace) -> int:
     contact = chosen_contact(args)
     if not Path(args.file).is_file():
         raise ValueError(f"{args.file}: no such file")
-    model, parameters = ff.load(args.file, **import_options(args))
+    imported = import_file(args.file, collision=args.collision, self_contact=args.self_contact, **import_options(args))
+    imported.scene.warnings = imported.warnings
+    model = ff.build_model(imported.scene)
+    parameters = model.default_parameters()
     dt = args.dt or model.default_dt
     for warning in model.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if not args.quiet:
+        for note in imported.notes:
+            if note.kind == "approximated" and note.text not in imported.warnings:
+                print(f"approximated: {note.text}", file=sys.stderr)
         for line in exclusion_lines(model.excluded_pairs):
             print(f"no contact: {line}", file=sys.stderr)
     if contact is None and model.contact_pairs:
@@ -61,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     state, control = start_state(model, args.key)
+    state = settled_start(model, parameters, state, contact)
 
     def warn_of_far_forces(when: str, q) -> None:
         for warning in far_force_warnings(model, parameters, contact, q):

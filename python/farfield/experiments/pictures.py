@@ -23,13 +23,14 @@ FIELD_SIDE, FIELD_REACH = 13, 0.9  # points per side of the grid, and its half w
 def write_pictures(
     folder: RunDir, problem: Problem, contact: Any, trajectory: ff.Trajectory, rows: list[dict], *, title: str
 ) -> Recording:
-    """overlays.npz, replay.html and convergence.png of a run."""
+    """overlays.npz, replay.html and convergence.png of a run; before.png and after.png of one that changed shapes."""
     from farfield.viewer.replay import write_replay
 
     recording = make_recording(problem, contact, trajectory)
     save_overlays(folder.file(OVERLAYS), recording)
     losses = [float("nan") if row["loss"] is None else row["loss"] for row in rows if "loss" in row]
     write_replay(folder.file("replay.html"), recording, title=title, loss=losses, hidden=[FIELD])
+    draw_design(folder, problem, trajectory)
     plot_convergence(folder.file("convergence.png"), problem, trajectory, rows, title=title)
     return recording
 
@@ -47,7 +48,13 @@ def make_recording(problem: Problem, contact: Any, trajectory: ff.Trajectory) ->
         if problem.probe is not None:
             arrows[FIELD] = force_field(contact, trajectory, problem.probe)
     return record(
-        model, trajectory.poses(), dt=trajectory.dt, trails=trails, arrows=arrows, markers=list(problem.markers)
+        model,
+        trajectory.poses(),
+        dt=trajectory.dt,
+        parameters=trajectory.parameters,
+        trails=trails,
+        arrows=arrows,
+        markers=list(problem.markers),
     )
 
 
@@ -117,6 +124,29 @@ def _field_arrows(contact, model, parameters, q, columns, shifts, points, body) 
     return np.stack([points, points + lengths * forces / sizes], axis=1)
 
 
+def _branches(rows: list[dict]) -> list[tuple[str | None, list[int], str | None]]:
+    """Iterations by the stage they belong to, as "control 100" and "control 200" to "control"; one branch without stages."""
+    if not any("stage" in row for row in rows):
+        return [(None, list(range(len(rows))), "#3474b7")]
+    branches: dict[str, list[int]] = {}
+    for k, row in enumerate(rows):
+        branches.setdefault(str(row.get("stage")).rstrip(" 0123456789"), []).append(k)
+    return [(name, chosen, None) for name, chosen in branches.items()]
+
+
+def draw_design(folder: RunDir, problem: Problem, trajectory: ff.Trajectory) -> None:
+    """before.png and after.png of a run that changed shapes: the start pose with the shapes as described, and as found."""
+    from farfield.viewer.still import render_png
+
+    described = problem.model.default_parameters()
+    if np.array_equal(trajectory.parameters.hull_vertices, described.hull_vertices):
+        return
+    poses = trajectory.poses()[:1]
+    for name, parameters in (("before.png", None), ("after.png", trajectory.parameters)):
+        recording = record(problem.model, poses, dt=trajectory.dt, parameters=parameters)
+        render_png(recording, folder.file(name), frames=[0])
+
+
 def plot_convergence(path, problem: Problem, trajectory: ff.Trajectory, rows: list[dict], *, title: str) -> None:
     """Loss and gradient norm over all iterations, and the distance to the target over the motion."""
     import matplotlib
@@ -130,7 +160,10 @@ def plot_convergence(path, problem: Problem, trajectory: ff.Trajectory, rows: li
     )
     for axis, key, label in ((axes[0], "loss", "loss"), (axes[1], "gradient_norm", "gradient norm")):
         values = np.array([np.nan if row.get(key) is None else row[key] for row in rows], dtype=float)
-        axis.plot(np.where(values > 0, values, np.nan), lw=0.9, color="#3474b7")
+        for label_of, chosen, color in _branches(rows):
+            axis.plot(chosen, np.where(values > 0, values, np.nan)[chosen], lw=0.9, color=color, label=label_of)
+        if any("stage" in row for row in rows):
+            axis.legend(fontsize=8)
         if np.any(values > 0):
             axis.set_yscale("log")
         axis.set(xlabel="optimiser iteration", ylabel=label, title=f"{title}: {label}" if key == "loss" else label)

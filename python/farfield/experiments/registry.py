@@ -23,6 +23,10 @@ TASKS = {
     "sort": "farfield.tasks.sort:Sort",
     "ant-push": "farfield.tasks.ant_push:AntPush",
     "t-push": "farfield.tasks.t_push:TPush",
+    "chain": "farfield.tasks.chain:Chain",
+    "quadruped": "farfield.tasks.quadruped:Quadruped",
+    "biped": "farfield.tasks.biped:Biped",
+    "parallel-jaw": "farfield.tasks.parallel_jaw:ParallelJaw",
 }
 
 # Name -> farfield.engines.Engine. An engine or a method

@@ -100,7 +100,7 @@ class Run:
 
 def start(task: Task, *, seed: int, out=None, **setup: Any) -> Run:
     """A new run; `out` is its directory, by default a fresh one in runs/. ``setup``: fields of `Setup`."""
-    run = prepare(task, seed, Setup(**setup))
+    run = prepare(task, seed, Setup(**{"contact": task.contact, **setup}))
     run.folder = RunDir.create(task.name, options=run.setup.config(task), seed=seed, path=out)
     for name in (CHECKPOINT, "result.json"):
         run.folder.file(name).unlink(missing_ok=True)

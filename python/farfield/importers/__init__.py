@@ -7,7 +7,7 @@ in an error when forces or constraints would be lost, else in a warning.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -45,6 +45,8 @@ def import_file(
     repair: bool = False,
     unsupported: str = "refuse",
     timeout: float = 120.0,
+    collision: str | Mapping[str, str] = "mesh",
+    self_contact: str = "near",
 ) -> Imported:
     """Imports an MJCF (``.xml``, ``.mjcf``) or URDF (``.urdf``, or ``.xml`` with a <robot>) file.
 
@@ -56,6 +58,8 @@ def import_file(
             written are read as far as they make sense, drawn meshes that cannot be read are left out; each change is listed.
         unsupported: "refuse" the file when forces or constraints would be lost, or "drop" such elements, each listed.
         timeout: Longest time for the MuJoCo compiler [s].
+        collision: What collides in place of meshes, see :func:`farfield.collision.choose_collision`.
+        self_contact: How far the bodies of one tree push each other: 'near', 'all' or 'none'.
 
     Raises:
         SceneFileError: The file is missing, unreadable, or holds elements that cannot be carried over.
@@ -89,7 +93,22 @@ def import_file(
         report.applied(f"option timestep: {scene.dt:g} s is the time step of rollouts that name none")
     if not model.name:
         scene.name = source.stem
+    scene.self_contact = self_contact
+    scene = _collide(scene, collision, report)
     return Imported(scene=scene, warnings=report.warnings, notes=report.notes, options=options)
+
+
+def _collide(scene: Scene, collision: str | Mapping[str, str], report: Report) -> Scene:
+    """The scene with the collision geometry chosen, which the report tells of."""
+    from farfield.collision import choose_collision
+
+    if collision == "mesh":
+        return scene
+    scene, chosen = choose_collision(scene, collision)
+    for one in chosen:
+        if one.choice != "mesh":
+            report.approximated(f"{one} (MuJoCo collides its convex hull)")
+    return scene
 
 
 def _states_timestep(source: Path) -> bool:

@@ -58,6 +58,9 @@ class Report:
     def applied(self, text: str, count: int = 1) -> None:
         self.notes.append(Note("applied", text, count))
 
+    def approximated(self, text: str) -> None:
+        self.notes.append(Note("approximated", text))
+
     def applied_elements(self, element: str, names: Iterable[str], text: str) -> None:
         names = list(names)
         if names:

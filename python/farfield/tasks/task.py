@@ -80,6 +80,7 @@ class Task(ABC):
     """Base of all tasks: a frozen dataclass whose docstring starts with one line on what it is about."""
 
     name: ClassVar[str] = ""
+    contact: ClassVar[str] = "longrange"  #: model of runs that name none
 
     @abstractmethod
     def build(self, seed: int) -> Problem:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from farfield._core import load_trajectory
+from farfield._core import ShapeType, current_hulls, load_trajectory
 from farfield.marker import Marker
 from farfield.output import atomic_path
 
@@ -132,11 +132,11 @@ class Recording:
         return *PALETTE[(drawable.body - 1) % len(PALETTE)], alpha
 
 
-def record(model, poses, *, dt: float, **extras) -> Recording:
+def record(model, poses, *, dt: float, parameters=None, **extras) -> Recording:
     """Recording of a model's motion. A motion that became non-finite is cut before the first such frame.
 
-    model: offers body_names, drawables() and half_spaces(). poses: (frames, bodies, 7).
-    extras: arrows, trails, markers.
+    model: offers body_names, drawables() and half_spaces(). poses: (frames, bodies, 7). parameters: when their hull vertices differ from the
+    model's, the hulls are drawn in place of the shapes as described. extras: arrows, trails, markers.
     """
     poses = np.asarray(poses, dtype=float)
     bad = np.flatnonzero(~np.isfinite(poses).all(axis=(1, 2)))
@@ -148,21 +148,35 @@ def record(model, poses, *, dt: float, **extras) -> Recording:
         dt=dt,
         poses=poses[:end],
         names=list(model.body_names),
-        drawables=[
-            Drawable(
-                int(item.body),
-                np.array(item.vertices, dtype=float),
-                np.array(item.triangles, dtype=int),
-                tuple(float(value) for value in item.color),
-            )
-            for item in model.drawables()
-        ],
+        drawables=_drawables(model, parameters),
         half_spaces=[
             HalfSpace(int(body), tuple(float(value) for value in normal), float(offset))
             for body, normal, offset in model.half_spaces()
         ],
         **extras,
     )
+
+
+def _drawables(model, parameters) -> list[Drawable]:
+    reshaped = {}
+    if parameters is not None and not np.array_equal(
+        parameters.hull_vertices, model.default_parameters().hull_vertices
+    ):
+        vertices = np.asarray(parameters.hull_vertices)
+        hulls = iter(current_hulls(model, parameters))
+        shapes = model.scene.shapes
+        reshaped = {k: (vertices[hull.rows], hull.triangles) for k, hull in zip(_colliding(shapes), hulls, strict=True)}
+    drawn = [k for k, shape in enumerate(model.scene.shapes) if shape.type != ShapeType.HalfSpace] if reshaped else None
+    out = []
+    for k, item in enumerate(model.drawables()):
+        points, triangles = reshaped.get(drawn[k] if drawn else k, (item.vertices, item.triangles))
+        color = tuple(float(value) for value in item.color)
+        out.append(Drawable(int(item.body), np.array(points, dtype=float), np.array(triangles, dtype=int), color))
+    return out
+
+
+def _colliding(shapes) -> list[int]:
+    return [k for k, shape in enumerate(shapes) if shape.collides and shape.type != ShapeType.HalfSpace]
 
 
 def save_overlays(path: Path, recording: Recording) -> None:
@@ -216,4 +230,4 @@ def load_recording(trajectory: Path, overlays: Path) -> Recording:
     """The recording of a trajectory's file, with overlays where that file exists."""
     motion = load_trajectory(trajectory)
     extras = load_overlays(overlays) if Path(overlays).is_file() else {}
-    return record(motion.model, motion.poses(), dt=motion.dt, **extras)
+    return record(motion.model, motion.poses(), dt=motion.dt, parameters=motion.parameters, **extras)

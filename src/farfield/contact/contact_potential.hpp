@@ -33,12 +33,23 @@ class ContactMemory {
 
 /// One interacting pair of bodies, a < b. Rows and columns: (v_a, w_a, v_b, w_b).
 struct PairBlock {
+    using Vector12d = Eigen::Matrix<double, 12, 1>;
+    using Matrix12d = Eigen::Matrix<double, 12, 12>;
     int a = 0, b = 0;
-    Eigen::Matrix<double, 12, 12> hessian = Eigen::Matrix<double, 12, 12>::Zero();
-    Eigen::Matrix<double, 12, 1> gradient = Eigen::Matrix<double, 12, 1>::Zero();          ///< of this pair's energy
-    Eigen::Matrix<double, 12, 12> normal_hessian = Eigen::Matrix<double, 12, 12>::Zero();  ///< without friction
-    Eigen::Matrix<double, 12, 1> normal_gradient = Eigen::Matrix<double, 12, 1>::Zero();
+    Matrix12d hessian = Matrix12d::Zero();
+    Vector12d gradient = Vector12d::Zero();                ///< of this pair's energy
     double gap = std::numeric_limits<double>::infinity();  ///< certified lower bound of the distance [m]
+    /// The part of friction, when there is any; else it means nothing.
+    bool rubs = false;
+    double friction_energy = 0.0;
+    Vector12d friction_gradient = Vector12d::Zero();
+    Matrix12d friction_hessian = Matrix12d::Zero();
+
+    /// Without friction.
+    [[nodiscard]] Vector12d normal_gradient() const {
+        return rubs ? Vector12d(gradient - friction_gradient) : gradient;
+    }
+    [[nodiscard]] Matrix12d normal_hessian() const { return rubs ? Matrix12d(hessian - friction_hessian) : hessian; }
 };
 
 struct ContactLinearization {
@@ -79,7 +90,11 @@ class ContactStep {
     /// unspecified) when bodies touch.
     virtual void linearize(const Poses& poses, ContactLinearization& out) = 0;
 
-    /// Newton's method goes on from the poses last linearised. From here on the Hessian of friction is a positive one that leads it to the
+    /// Friction alone, which asks for nothing but what was lagged: fills a, b and the part of friction of one block for every pair that
+    /// rubs. Afterwards `poses` are those last seen.
+    virtual void linearize_friction(const Poses& poses, std::vector<PairBlock>& out) = 0;
+
+    /// Newton's method goes on from the poses last seen. From here on the Hessian of friction is a positive one that leads it to the
     /// minimum sooner and ends as the exact one there (plane_friction/slip_dual.hpp). Going backward every linearisation is exact.
     virtual void accept() = 0;
 

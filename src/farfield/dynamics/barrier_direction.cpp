@@ -23,10 +23,10 @@ constexpr double kCloseEnough = 1e-6;  // fall that is left, of what Newton's st
 std::size_t at(int body) { return static_cast<std::size_t>(body); }
 
 /// 2 G.N^+ G: of all barriers of this force the stiffest that nowhere is stiffer than N.
-double barrier_energy(const contact::PairBlock& pair) {
-    const PairCoordinates coordinates(pair.normal_hessian);
-    const PairCoordinates::Vector9d g = coordinates.gradient(pair.normal_gradient);
-    const Eigen::SelfAdjointEigenSolver<PairCoordinates::Matrix9d> solver(coordinates.hessian(pair.normal_hessian));
+double barrier_energy(const contact::PairBlock::Vector12d& gradient, const contact::PairBlock::Matrix12d& hessian) {
+    const PairCoordinates coordinates(hessian);
+    const PairCoordinates::Vector9d g = coordinates.gradient(gradient);
+    const Eigen::SelfAdjointEigenSolver<PairCoordinates::Matrix9d> solver(coordinates.hessian(hessian));
     double sum = 0.0;
     for (int k = 8; k >= 0 && solver.eigenvalues()[k] > kFlat * solver.eigenvalues()[8]; --k) {  // ascending
         const double part = solver.eigenvectors().col(k).dot(g);
@@ -35,25 +35,18 @@ double barrier_energy(const contact::PairBlock& pair) {
     return 2.0 * sum;
 }
 
-/// x(t) = 1/(1 - t) - 1 - t - t^2, written without cancellation, and its derivatives.
-double excess(double t) { return t * t * t / (1.0 - t); }
-double excess_slope(double t) { return t * t * (3.0 - 2.0 * t) / ((1.0 - t) * (1.0 - t)); }
-double excess_curvature(double t) {
-    const double room = 1.0 - t;
-    return 2.0 * t * (3.0 - 3.0 * t + t * t) / (room * room * room);
-}
-
 }  // namespace
 
 void BarrierDirection::choose(const contact::ContactLinearization& contact) {
     barriers_.clear();
     for (const contact::PairBlock& pair : contact.blocks) {
-        const double floor = pair.normal_gradient.head<3>().norm() * pair.gap;  // of a barrier over the distance alone
+        const contact::PairBlock::Vector12d gradient = pair.normal_gradient();
+        const double floor = gradient.head<3>().norm() * pair.gap;  // of a barrier over the distance alone
         const Vector6d &a = twists_[at(pair.a)], &b = twists_[at(pair.b)];
-        const double along = pair.normal_gradient.head<6>().dot(a) + pair.normal_gradient.tail<6>().dot(b);
+        const double along = gradient.head<6>().dot(a) + gradient.tail<6>().dot(b);
         if (!(std::abs(along) > kNotable * floor)) continue;
-        const double energy = std::max(barrier_energy(pair), floor);
-        if (std::abs(along) > kNotable * energy) barriers_.push_back({&pair, energy, along});
+        const double energy = std::max(barrier_energy(gradient, pair.normal_hessian()), floor);
+        if (std::abs(along) > kNotable * energy) barriers_.push_back({pair.a, pair.b, gradient, energy, along});
     }
     if (barriers_.size() > kMost) {
         std::stable_sort(barriers_.begin(), barriers_.end(), [](const Barrier& x, const Barrier& y) {
@@ -71,10 +64,10 @@ void BarrierDirection::couple(const Model& model, const Kinematics& kinematics, 
     coupling_.resize(size, size);
     if (responses_.size() < count) responses_.resize(count);
     for (std::size_t j = 0; j < count; ++j) {
-        const contact::PairBlock& pair = *barriers_[j].pair;
+        const Barrier& barrier = barriers_[j];
         wrenches_.assign(twists_.size(), Vector6d::Zero());
-        wrenches_[at(pair.a)] = pair.normal_gradient.head<6>();
-        wrenches_[at(pair.b)] = pair.normal_gradient.tail<6>();
+        wrenches_[at(barrier.a)] = barrier.gradient.head<6>();
+        wrenches_[at(barrier.b)] = barrier.gradient.tail<6>();
         VectorXd& response = responses_[j];
         response.setZero(model.num_dofs());
         add_pull_back(model, kinematics, wrenches_, subtree_, response);
@@ -84,15 +77,18 @@ void BarrierDirection::couple(const Model& model, const Kinematics& kinematics, 
         body_twists(model, kinematics, response, twists_);
         const auto column = static_cast<Eigen::Index>(j);
         for (std::size_t i = 0; i < count; ++i) {
-            const contact::PairBlock& other = *barriers_[i].pair;
+            const Barrier& other = barriers_[i];
             coupling_(static_cast<Eigen::Index>(i), column) =
-                other.normal_gradient.head<6>().dot(twists_[at(other.a)]) +
-                other.normal_gradient.tail<6>().dot(twists_[at(other.b)]);
+                other.gradient.head<6>().dot(twists_[at(other.a)]) + other.gradient.tail<6>().dot(twists_[at(other.b)]);
         }
-        energies_[column] = barriers_[j].energy;
-        along_[column] = barriers_[j].along;
+        energies_[column] = barrier.energy;
+        along_[column] = barrier.along;
     }
 }
+
+using barrier::excess;
+using barrier::excess_curvature;
+using barrier::excess_slope;
 
 double BarrierDirection::value(double slope, const Point& x) const {
     double sum =

@@ -16,6 +16,18 @@
 
 namespace farfield {
 
+/// x(t) = 1/(1 - t) - 1 - t - t^2, written without cancellation, and its derivatives.
+namespace barrier {
+
+[[nodiscard]] inline double excess(double t) { return t * t * t / (1.0 - t); }
+[[nodiscard]] inline double excess_slope(double t) { return t * t * (3.0 - 2.0 * t) / ((1.0 - t) * (1.0 - t)); }
+[[nodiscard]] inline double excess_curvature(double t) {
+    const double room = 1.0 - t;
+    return 2.0 * t * (3.0 - 3.0 * t + t * t) / (room * room * room);
+}
+
+}  // namespace barrier
+
 class BarrierDirection {
  public:
     /// Bends `step`, the Newton step of the system factored last, which promises a fall of `slope`; returns the slope along the new one.
@@ -23,15 +35,19 @@ class BarrierDirection {
     double bend(const Model& model, const Kinematics& kinematics, StepLinearization& at, double slope,
                 Eigen::VectorXd& step);
 
+    struct Barrier {
+        int a = 0, b = 0;
+        contact::PairBlock::Vector12d gradient;  ///< G
+        double energy = 0.0;                     ///< e
+        double along = 0.0;                      ///< G.D_0
+    };
+    /// Of the pairs that bend() has looked at, until it is called again.
+    [[nodiscard]] const std::vector<Barrier>& barriers() const { return barriers_; }
+
  private:
     static constexpr int kMost = 32;  // pairs that are bent at once: those that the step changes most
     using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMost, 1>;
     using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMost, kMost>;
-    struct Barrier {
-        const contact::PairBlock* pair = nullptr;
-        double energy = 0.0;  ///< e
-        double along = 0.0;   ///< G.D_0
-    };
     struct Point {
         double alpha = 0.0;
         Vector mu, t;

@@ -278,44 +278,53 @@ double CollisionFilter::gap_lower_bound(int pair, const Poses& poses) const {
 }
 
 std::optional<Intersection> CollisionFilter::find_intersection(const Poses& poses) const {
-    const auto& collision = geometry();
     std::optional<Intersection> nested;  // told only when nothing crosses
-    for (const ContactPair& bodies : collision.pairs) {
-        const auto a = static_cast<std::size_t>(bodies.a), b = static_cast<std::size_t>(bodies.b);
-        const Pose frame_a = poses[a] * shapes_[a].frame(), frame_b = poses[b] * shapes_[b].frame();
-        Intersection found{.a = bodies.a, .b = bodies.b};
-        const auto below = [&](std::size_t plane, std::size_t body, const Pose& frame) {
-            for (const HalfSpace& half : collision.bodies[plane].half_spaces) {
-                if (shapes_[body].empty() || height(half, poses[plane], shapes_[body], frame) > 0.0) continue;
-                int lowest = 0;
-                const Vector3d normal = poses[plane].rotation * half.normal;
-                (void)shapes_[body].hull().support(-(frame.rotation.transpose() * normal), lowest);
-                found.point = frame * shapes_[body].hull().point(lowest);
-                return true;
-            }
-            return false;
-        };
-        if (below(a, b, frame_b) || below(b, a, frame_a)) return found;
-        if (shapes_[a].empty() || shapes_[b].empty()) continue;
-        if (const auto x = crossing_point(shapes_[a], shapes_[b], relative(frame_a, frame_b))) {
-            found.point = frame_a * *x;
-            return found;
-        }
-        const auto holds = [&](std::size_t outer, std::size_t inner) {
-            const TriangleMesh& mesh = collision.bodies[outer].mesh;
-            found.point = poses[inner] * Vector3d(collision.bodies[inner]
-                                                      .mesh.vertices.row(collision.bodies[inner].mesh.triangles(0, 0))
-                                                      .transpose());
-            const Vector3d local = poses[outer].inverse() * found.point;
-            const CollisionShape::Node& root = shapes_[outer].root();
-            const Vector3d offset = shapes_[outer].frame().inverse() * local - root.box_centre;
-            return (offset.cwiseAbs().array() <= root.box_half.array()).all() && is_watertight(mesh) &&
-                   contains(mesh, local);
-        };
-        found.inside = true;
-        if (!nested && (holds(a, b) || holds(b, a))) nested = found;
+    for (std::size_t p = 0; p < geometry().pairs.size(); ++p) {
+        const std::optional<Intersection> found = find_intersection(static_cast<int>(p), poses);
+        if (found && !found->inside) return found;
+        if (!nested) nested = found;
     }
     return nested;
+}
+
+std::optional<Intersection> CollisionFilter::find_intersection(int pair, const Poses& poses) const {
+    const auto& collision = geometry();
+    const ContactPair& bodies = collision.pairs[static_cast<std::size_t>(pair)];
+    const auto a = static_cast<std::size_t>(bodies.a), b = static_cast<std::size_t>(bodies.b);
+    const Pose frame_a = poses[a] * shapes_[a].frame(), frame_b = poses[b] * shapes_[b].frame();
+    Intersection found{.a = bodies.a, .b = bodies.b};
+    const auto below = [&](std::size_t plane, std::size_t body, const Pose& frame) {
+        for (const HalfSpace& half : collision.bodies[plane].half_spaces) {
+            if (shapes_[body].empty() || height(half, poses[plane], shapes_[body], frame) > 0.0) continue;
+            int lowest = 0;
+            const Vector3d normal = poses[plane].rotation * half.normal;
+            (void)shapes_[body].hull().support(-(frame.rotation.transpose() * normal), lowest);
+            found.point = frame * shapes_[body].hull().point(lowest);
+            return true;
+        }
+        return false;
+    };
+    if (below(a, b, frame_b) || below(b, a, frame_a)) return found;
+    if (shapes_[a].empty() || shapes_[b].empty()) return std::nullopt;
+    if (const auto x = crossing_point(shapes_[a], shapes_[b], relative(frame_a, frame_b))) {
+        found.point = frame_a * *x;
+        return found;
+    }
+    const auto holds = [&](std::size_t outer, std::size_t inner) {
+        const TriangleMesh& mesh = collision.bodies[outer].mesh;
+        found.point =
+            poses[inner] *
+            Vector3d(
+                collision.bodies[inner].mesh.vertices.row(collision.bodies[inner].mesh.triangles(0, 0)).transpose());
+        const Vector3d local = poses[outer].inverse() * found.point;
+        const CollisionShape::Node& root = shapes_[outer].root();
+        const Vector3d offset = shapes_[outer].frame().inverse() * local - root.box_centre;
+        return (offset.cwiseAbs().array() <= root.box_half.array()).all() && is_watertight(mesh) &&
+               contains(mesh, local);
+    };
+    found.inside = true;
+    if (holds(a, b) || holds(b, a)) return found;
+    return std::nullopt;
 }
 
 }  // namespace farfield

@@ -86,6 +86,9 @@ class CollisionFilter {
     /// The first contact pair whose surfaces cross or touch; when there is none, the first of which one lies inside the other.
     [[nodiscard]] std::optional<Intersection> find_intersection(const Poses& poses) const;
 
+    /// The same of one contact pair.
+    [[nodiscard]] std::optional<Intersection> find_intersection(int pair, const Poses& poses) const;
+
     [[nodiscard]] const std::vector<ContactPair>& pairs() const { return geometry().pairs; }
     [[nodiscard]] const FilterOptions& options() const { return options_; }
     /// The surfaces it was built for when they are not the model's, else null.

@@ -128,7 +128,8 @@ void Simulation::Parts::refuse_intersection(const State& start, const char* plac
     if (!hit || hit->inside) return;  // a shell inside another is a legal start: surfaces meet surfaces
     const auto name = [&](int body) { return model->bodies()[static_cast<std::size_t>(body)].name; };
     fail(place, ": bodies '", name(hit->a), "' and '", name(hit->b), "' intersect at (", hit->point.x(), ", ",
-         hit->point.y(), ", ", hit->point.z(), "); expected a start without intersections");
+         hit->point.y(), ", ", hit->point.z(),
+         "); expected a start without intersections: settle() resolves small ones by moving free bodies");
 }
 
 void Simulation::reset(const State& state, const char* place) {

@@ -21,6 +21,7 @@ constexpr double kEigenvalueFloor = 1e-8;     // relative to the largest
 constexpr double kArrived = 64.0 * kEpsilon;  // of the place of a scripted body, and of a radian
 constexpr double kShortened =
     0.8;  // of the way that the filter leaves: at its end a pair would be at its closest, and push the hardest
+constexpr double kFar = 1.0;   // excess of the gradient above which friction is followed along a direction
 constexpr double kHeld = 0.5;  // a pair that leaves less than this of a step is slowed down alone
 constexpr int kRounds = 10;    // of slowing down
 
@@ -216,16 +217,23 @@ NewtonDirection StepProblem::direction(const VectorXd& q, VectorXd& step, StepRe
     if (contact_) out.noise += scales_.contact_noise(context_->model, kinematics_.poses, at_.contact.wrench);
     out.arrived = !remaining || script_done();
     report.residual = at_.residual();
-    if (!kept_ && !at_.factor()) {
+    bool positive = kept_ || at_.factor();
+    if (!positive) {
         project_contact();
         at_.reduce(reduction, remaining);
-        if (!at_.factor()) {
+        positive = at_.factor();
+        if (!positive) {
             at_.factor_absolute(kEigenvalueFloor, smooth_diagonal_.cwiseMax(kEpsilon * smooth_diagonal_.maxCoeff()));
         }
     }
     report.conditioning = at_.conditioning();
     out.slope = at_.newton_step(step);
-    if (contact_ && out.arrived) out.slope = barriers_.bend(context_->model, kinematics_, at_, out.slope, step);
+    if (contact_ && out.arrived) {
+        out.slope = barriers_.bend(context_->model, kinematics_, at_, out.slope, step);
+        if (positive && out.excess > kFar)
+            out.slope =
+                friction_.follow(context_->model, kinematics_, *contact_, at_, barriers_.barriers(), out.slope, step);
+    }
     if (!step.allFinite()) out.failure = StepStatus::NonFinite;
     return out;
 }

@@ -13,6 +13,7 @@
 #include "farfield/dynamics/body_drive.hpp"
 #include "farfield/dynamics/constraint_terms.hpp"
 #include "farfield/dynamics/contact_terms.hpp"
+#include "farfield/dynamics/friction_direction.hpp"
 #include "farfield/dynamics/inertia.hpp"
 #include "farfield/dynamics/joint_terms.hpp"
 #include "farfield/dynamics/newton.hpp"
@@ -117,6 +118,7 @@ class StepProblem final : public NewtonProblem {
     InertiaScratch inertia_;
     ContactScratch contact_scratch_;
     BarrierDirection barriers_;
+    FrictionDirection friction_;
     Eigen::VectorXd unused_gradient_, remaining_, target_q_, difference_;
     std::vector<double> gaps_, fractions_;  ///< per contact pair
     std::vector<int> held_groups_;          ///< per body: the trees that move together, by one of their roots

@@ -20,8 +20,8 @@ constexpr int kMaxDepth = 4;  // clouds are a list of objects with arrays
 template <class Options, class Visit>
 requires std::is_same_v<std::remove_const_t<Options>, contact::longrange::LongRangeOptions>
 void visit_options(Options& options, Visit&& visit) {
-    auto& [stiffness, weight_in_joules, leaf_weights, blend, zero_offset, length_scale, slip_speed, energy_tolerance,
-           derivative_tolerance, friction, brute_force] = options;
+    auto& [stiffness, weight_in_joules, leaf_weights, blend, zero_offset, length_scale, slip_speed, near_range,
+           energy_tolerance, derivative_tolerance, friction, brute_force] = options;
     visit("stiffness", stiffness);
     visit("weight_in_joules", weight_in_joules);
     visit("leaf_weights", leaf_weights);
@@ -29,6 +29,7 @@ void visit_options(Options& options, Visit&& visit) {
     visit("zero_offset", zero_offset);
     visit("length_scale", length_scale);
     visit("slip_speed", slip_speed);
+    visit("near_range", near_range);
     visit("energy_tolerance", energy_tolerance);
     visit("derivative_tolerance", derivative_tolerance);
     visit("friction_form", friction);

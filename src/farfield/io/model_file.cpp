@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* kFormat = "farfield.model";
 constexpr int kVersion =
-    4;  // 2: scenes may state a time step; 3: friction of pairs; 4: tendons, constraints, force ranges
+    5;  // 2: scenes may state a time step; 3: friction of pairs; 4: tendons, constraints, force ranges;
+        // 5: contact policies
 constexpr const char* kMemory = "model_from_bytes";
 
 std::string mesh_name(std::size_t index, const char* part) { return "mesh." + std::to_string(index) + "." + part; }

@@ -33,6 +33,10 @@ struct Words<ShapeType> {
                                                     "ellipsoid", "mesh",   "half_space"};
 };
 template <>
+struct Words<ContactPolicy> {
+    static constexpr std::array<const char*, 3> all{"all", "near", "none"};
+};
+template <>
 struct Words<ActuatorType> {
     static constexpr std::array<const char*, 3> all{"motor", "pd", "affine"};
 };
@@ -106,8 +110,8 @@ void fields(Archive& archive, As<Archive, TriangleMesh>& mesh) {
 
 template <class Archive>
 void fields(Archive& archive, As<Archive, Shape>& shape) {
-    auto& [name, body, type, size, position, orientation, mesh, density, friction, resolution, collides, group,
-           collides_with, color] = shape;
+    auto& [name, body, type, size, position, orientation, mesh, density, friction, resolution, collides, keep_vertices,
+           group, collides_with, color] = shape;
     archive("name", name);
     archive("body", body);
     archive("type", type);
@@ -119,6 +123,7 @@ void fields(Archive& archive, As<Archive, Shape>& shape) {
     archive("friction", friction);
     archive("resolution", resolution);
     archive("collides", collides);
+    archive.if_set("keep_vertices", keep_vertices);
     archive("group", group);
     archive("collides_with", collides_with);
     archive("color", color);
@@ -220,9 +225,16 @@ void fields(Archive& archive, As<Archive, PairFriction>& pair) {
 }
 
 template <class Archive>
+void fields(Archive& archive, As<Archive, PairContact>& pair) {
+    archive("a", pair.a);
+    archive("b", pair.b);
+    archive("policy", pair.policy);
+}
+
+template <class Archive>
 void fields(Archive& archive, As<Archive, Scene>& scene) {
     auto& [name, gravity, dt, bodies, meshes, shapes, tendons, actuators, ties, constraints, exclude_contacts,
-           include_contacts, pair_friction, keyframes, warnings] = scene;
+           include_contacts, pair_friction, self_contact, pair_contact, keyframes, warnings] = scene;
     archive("name", name);
     archive("gravity", gravity);
     archive.if_given("dt", dt);
@@ -236,6 +248,8 @@ void fields(Archive& archive, As<Archive, Scene>& scene) {
     archive("exclude_contacts", exclude_contacts);
     archive("include_contacts", include_contacts);
     archive("pair_friction", pair_friction);
+    archive("self_contact", self_contact);
+    archive("pair_contact", pair_contact);
     archive("keyframes", keyframes);
     archive("warnings", warnings);
 }
@@ -253,6 +267,9 @@ class Writer {
     template <class T>
     void if_given(const char* key, const std::optional<T>& value) {
         if (value) (*this)(key, *value);
+    }
+    void if_set(const char* key, bool value) {
+        if (value) (*this)(key, value);
     }
 
     template <class T>
@@ -320,6 +337,10 @@ class Reader {
     void if_given(const char* key, std::optional<T>& out) {
         out.reset();
         if (object_.contains(key)) (*this)(key, out.emplace());
+    }
+    void if_set(const char* key, bool& out) {
+        out = false;
+        if (object_.contains(key)) (*this)(key, out);
     }
 
     void finish() const {

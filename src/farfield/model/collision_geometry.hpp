@@ -27,6 +27,7 @@ struct CollisionBody {
 struct ContactPair {
     int a = 0, b = 0;
     std::optional<double> friction{};  ///< of this pair alone; none: the larger of its bodies'
+    bool near = false;                 ///< ContactPolicy::Near
 };
 
 struct CollisionGeometry {

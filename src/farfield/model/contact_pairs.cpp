@@ -81,6 +81,17 @@ std::optional<double> friction_of(const Scene& scene, const std::string& a, cons
     return std::nullopt;
 }
 
+/// The last one stated for the pair; else that of its tree, or All.
+ContactPolicy policy_of(const Model& model, int a, int b) {
+    const Scene& scene = model.scene();
+    const std::string &name_a = body_at(model, a).name, &name_b = body_at(model, b).name;
+    ContactPolicy policy = placed_together(model, a, b) ? scene.self_contact : ContactPolicy::All;
+    for (const PairContact& pair : scene.pair_contact) {
+        if ((pair.a == name_a && pair.b == name_b) || (pair.a == name_b && pair.b == name_a)) policy = pair.policy;
+    }
+    return policy;
+}
+
 }  // namespace
 
 bool placed_together(const Model& model, int a, int b) { return body_at(model, a).root == body_at(model, b).root; }
@@ -94,6 +105,7 @@ ContactPairs find_contact_pairs(const Model& model) {
     forward_kinematics(model, model.default_parameters(), model.default_state().q, reference);
     const auto consider = [&](std::size_t a, std::size_t b) {
         const int ia = static_cast<int>(a), ib = static_cast<int>(b);
+        const ContactPolicy policy = policy_of(model, ia, ib);
         const bool included = listed(scene.include_contacts, bodies[a].name, bodies[b].name);
         const auto exclude = [&](const char* reason) {
             result.excluded.push_back(bodies[a].name + ", " + bodies[b].name + ": " + reason);
@@ -117,13 +129,17 @@ ContactPairs find_contact_pairs(const Model& model) {
             if (!((masks[a].group & masks[b].collides_with) | (masks[b].group & masks[a].collides_with)))
                 return exclude("groups do not match");
             if (joined(model, ia, ib)) return exclude("joined");
+            if (policy == ContactPolicy::None) return exclude("contact policy 'none'");
         }
         if (const auto x = reference_overlap(bodies[a], reference.poses[a], bodies[b], reference.poses[b])) {
             if (!included && placed_together(model, ia, ib)) return exclude("overlap in the reference pose");
             warn("overlap in the reference pose near (", x->transpose(),
                  "): a rollout with contact cannot start there; exclude the pair if they belong together");
         }
-        result.pairs.push_back({ia, ib, friction_of(scene, bodies[a].name, bodies[b].name)});
+        result.pairs.push_back({.a = ia,
+                                .b = ib,
+                                .friction = friction_of(scene, bodies[a].name, bodies[b].name),
+                                .near = policy == ContactPolicy::Near});
     };
     for (std::size_t a = 0; a < bodies.size(); ++a) {
         for (std::size_t b = a + 1; b < bodies.size(); ++b) consider(a, b);

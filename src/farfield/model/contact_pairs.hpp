@@ -19,8 +19,9 @@ struct ContactPairs {
 ///   "excluded by the user"           Scene::exclude_contacts;
 ///   "groups do not match"            Shape::group, Shape::collides_with;
 ///   "joined"                         parent and child, unless the parent is the world or welded to it (MuJoCo's rule);
+///   "contact policy 'none'"          Scene::pair_contact or, of two bodies of one tree, Scene::self_contact;
 ///   "overlap in the reference pose"  two bodies of one tree.
-/// Scene::include_contacts keeps a pair whatever the last four say. Any other pair that overlaps in the reference pose stays in: a start
+/// Scene::include_contacts keeps a pair whatever the last five say. Any other pair that overlaps in the reference pose stays in: a start
 /// there is refused, not silently let through. Bodies that can never move relative to the world do not meet and are not listed.
 [[nodiscard]] ContactPairs find_contact_pairs(const Model& model);
 

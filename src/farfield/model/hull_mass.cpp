@@ -1,163 +1,188 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/model/hull_mass.hpp"
 
-#include <array>
-
 #include "farfield/base/error.hpp"
+#include "farfield/geometry/hull_integral.hpp"
 
 namespace farfield {
 namespace {
 
-using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-/// One triangle of the fan.
-struct Fan {
-    std::array<Eigen::Index, 3> rows;
-    std::array<Vector3d, 3> x;
-    Vector3d sum;
-    double volume6;  // D
+constexpr double kSmallestVolume = 1e-6;  // of the described one
+constexpr double kInside = 1e-9;          // of a hull's size, from every face
 
-    Fan(const ModelHull& hull, Eigen::Index triangle, const VertexRows& vertices) {
-        for (std::size_t k = 0; k < 3; ++k) {
-            rows[k] = hull.first_vertex + hull.triangles(triangle, static_cast<Eigen::Index>(k));
-            x[k] = vertices.row(rows[k]).transpose();
-        }
-        sum = x[0] + x[1] + x[2];
-        volume6 = x[0].dot(x[1].cross(x[2]));
-    }
-};
-
-template <class Work>
-void for_each_fan(const Model& model, int body, const VertexRows& vertices, Work&& work) {
-    for (const ModelHull& hull : model.hulls()) {
-        if (hull.body != body) continue;
-        for (Eigen::Index t = 0; t < hull.triangles.rows(); ++t) work(Fan(hull, t, vertices));
-    }
-}
-
-/// Of unit density, mass = volume.
-Moments solid(const Model& model, int body, const VertexRows& vertices) {
-    Moments out;
-    for_each_fan(model, body, vertices, [&](const Fan& fan) {
-        Matrix3d square = fan.sum * fan.sum.transpose();
-        for (const Vector3d& x : fan.x) square += x * x.transpose();
-        out.mass += fan.volume6 / 6.0;
-        out.first += fan.volume6 / 24.0 * fan.sum;
-        out.second += fan.volume6 / 120.0 * square;
-    });
+/// Of unit mass, in equal parts in the points.
+Moments lumped(const Eigen::Ref<const HullPoints>& points) {
+    Moments out{.mass = 1.0};
+    out.first = points.colwise().mean().transpose();
+    out.second = points.transpose() * points / static_cast<double>(points.rows());
     return out;
 }
 
-/// The derivative of bar . moments as a symmetric matrix on second moments and a vector on first ones.
-struct MomentBar {
-    double mass;
-    Vector3d first;
-    Matrix3d second;
+void lumped_vjp(const Eigen::Ref<const HullPoints>& points, const MomentBar& bar, double factor,
+                Eigen::Ref<HullPoints> out) {
+    const double share = factor / static_cast<double>(points.rows());
+    out += share * ((2.0 * points * bar.second).rowwise() + bar.first.transpose());
+}
 
-    explicit MomentBar(const MomentVector& bar) : mass(bar[0]), first(bar.segment<3>(1)) {
-        second << bar[4], 0.5 * bar[7], 0.5 * bar[8], 0.5 * bar[7], bar[5], 0.5 * bar[9], 0.5 * bar[8], 0.5 * bar[9],
-            bar[6];
+Moments scaled(const Moments& m, double factor) { return {factor * m.mass, factor * m.first, factor * m.second}; }
+
+/// One hull of a body: its points, its surface and its moments at unit density.
+struct Part {
+    const ModelHull* hull;
+    HullPoints points;
+    std::vector<WeightedTriangle> fans;
+    Moments solid;       ///< with at least the smallest volume
+    double missing = 0;  ///< what was lumped in to reach it [m^3]
+
+    Part(const ModelHull& source, const VertexRows& vertices)
+        : hull(&source), points(vertices.middleRows(source.first_vertex, source.num_vertices)) {
+        if (!(source.volume > 0.0)) return;  // described flat: it has no mass
+        fans = facet_fans(points, hull_triangles(points));
+        solid = hull_integral(points, fans);
+        missing = std::max(0.0, kSmallestVolume * source.volume - solid.mass);
+        if (missing > 0.0) solid += scaled(lumped(points), missing);
     }
-    [[nodiscard]] double dot(const Moments& m) const {
-        return mass * m.mass + first.dot(m.first) + second.cwiseProduct(m.second).sum();
+
+    void vjp(MomentBar bar, double factor, VertexRows& out) const {
+        auto rows = out.middleRows(hull->first_vertex, hull->num_vertices);
+        if (missing > 0.0) {
+            lumped_vjp(points, bar, factor * missing, rows);
+            bar.mass -= bar.dot(lumped(points));  // what the solid gains the lumps lose
+        }
+        hull_integral_vjp(points, fans, bar, factor, rows);
     }
 };
 
-int num_vertices(const Model& model, int body) {
-    int count = 0;
-    for (const ModelHull& hull : model.hulls()) count += hull.body == body ? hull.num_vertices : 0;
-    return count;
-}
+/// All hulls of one body.
+struct Solid {
+    std::vector<Part> parts;
+    Moments unit;         ///< of unit density
+    double volume = 0.0;  ///< of the described shape
+    double mass = 0.0;    ///< of the default parameters
+    HullPoints points;    ///< of all hulls, for lumped mass
 
-/// How one body's moments follow from its hulls.
-struct Rule {
-    bool applies = false;
-    double mass = 0.0;    // of the default parameters
-    double volume = 0.0;  // of the default shape
+    Solid(const Model& model, int body, const VertexRows& vertices)
+        : mass(model.default_parameters().moments(body, 0)) {
+        Eigen::Index count = 0;
+        for (const ModelHull& hull : model.hulls()) {
+            if (hull.body != body) continue;
+            parts.emplace_back(hull, vertices);
+            unit += parts.back().solid;
+            volume += hull.volume;
+            count += hull.num_vertices;
+        }
+        points.resize(count, 3);
+        count = 0;
+        for (const Part& part : parts) {
+            points.middleRows(count, part.points.rows()) = part.points;
+            count += part.points.rows();
+        }
+    }
+    [[nodiscard]] bool follows(HullMass kind, MassTotal total) const {
+        const bool by_volume = kind == HullMass::Exact || total == MassTotal::Density;
+        return mass > 0.0 && !parts.empty() && (volume > 0.0 || !by_volume);
+    }
+    [[nodiscard]] double total_mass(MassTotal total) const {
+        return total == MassTotal::Density ? mass * unit.mass / volume : mass;
+    }
 };
 
-Rule rule_of(const Model& model, int body, HullMass mass) {
-    Rule rule;
-    rule.mass = model.default_parameters().moments(body, 0);
-    if (body == 0 || !(rule.mass > 0.0) || num_vertices(model, body) == 0) return rule;
-    if (mass != HullMass::Lumped) rule.volume = solid(model, body, model.default_parameters().hull_vertices).mass;
-    rule.applies = mass == HullMass::Lumped || rule.volume > 0.0;
-    return rule;
+bool turned_inside_out(const ModelHull& hull, const HullPoints& points) {
+    double volume6 = 0.0;
+    for (Eigen::Index t = 0; t < hull.triangles.rows(); ++t) {
+        const Vector3d a = points.row(hull.triangles(t, 0)), b = points.row(hull.triangles(t, 1)),
+                       c = points.row(hull.triangles(t, 2));
+        volume6 += a.dot(b.cross(c));
+    }
+    return hull.volume > 0.0 && volume6 < 0.0;
 }
 
-Moments checked_solid(const Model& model, int body, const VertexRows& vertices) {
-    const Moments unit = solid(model, body, vertices);
-    if (!(unit.mass > 0.0)) {
-        fail("hull_moments: body '", model.bodies()[static_cast<std::size_t>(body)].name, "' has volume ", unit.mass,
-             ", expected > 0 [m^3]");
+std::vector<int> inner_vertices(const HullPoints& points, const HullTriangles& triangles) {
+    std::vector<char> corner(static_cast<std::size_t>(points.rows()), 0);
+    for (const int row : triangles.reshaped<Eigen::RowMajor>()) corner[static_cast<std::size_t>(row)] = 1;
+    const double size = (points.colwise().maxCoeff() - points.colwise().minCoeff()).norm();
+    std::vector<int> out;
+    for (int row = 0; row < static_cast<int>(points.rows()); ++row) {
+        bool inside = !corner[static_cast<std::size_t>(row)];
+        for (Eigen::Index t = 0; inside && t < triangles.rows(); ++t) {
+            const Vector3d a = points.row(triangles(t, 0)), b = points.row(triangles(t, 1)),
+                           c = points.row(triangles(t, 2)), x = points.row(row);
+            const Vector3d normal = (b - a).cross(c - a);
+            inside = normal.dot(x - a) < -kInside * size * normal.norm();
+        }
+        if (inside) out.push_back(row);
     }
-    return unit;
+    return out;
 }
 
 }  // namespace
 
-MomentRows hull_moments(const Model& model, const Parameters& parameters, HullMass mass) {
+std::vector<CurrentHull> current_hulls(const Model& model, const VertexRows& vertices) {
+    if (vertices.rows() != model.default_parameters().hull_vertices.rows())
+        fail("current_hulls: ", vertices.rows(), " vertices, expected ",
+             model.default_parameters().hull_vertices.rows());
+    std::vector<CurrentHull> out;
+    for (const ModelHull& hull : model.hulls()) {
+        const HullPoints points = vertices.middleRows(hull.first_vertex, hull.num_vertices);
+        CurrentHull& now = out.emplace_back();
+        now.triangles = hull.volume > 0.0 ? hull_triangles(points) : hull.triangles;
+        if (!(hull.volume > 0.0)) continue;
+        now.volume = hull_integral(points, facet_fans(points, now.triangles)).mass;
+        now.clamped = now.volume < kSmallestVolume * hull.volume;
+        now.inverted = turned_inside_out(hull, points);
+        now.interior = inner_vertices(points, now.triangles);
+    }
+    return out;
+}
+
+MomentRows hull_moments(const Model& model, const Parameters& parameters, HullMass kind, MassTotal total) {
     validate(model, parameters, "hull_moments: parameters");
-    const VertexRows& vertices = parameters.hull_vertices;
     MomentRows out = parameters.moments;
+    if (kind == HullMass::Fixed) return out;
     for (int body = 1; body < model.num_bodies(); ++body) {
-        const Rule rule = rule_of(model, body, mass);
-        if (!rule.applies) continue;
-        Moments moments;
-        if (mass == HullMass::Lumped) {
-            const double share = rule.mass / num_vertices(model, body);
-            for (const ModelHull& hull : model.hulls()) {
-                if (hull.body != body) continue;
-                for (int m = hull.first_vertex; m < hull.first_vertex + hull.num_vertices; ++m) {
-                    const Vector3d x = vertices.row(m).transpose();
-                    moments += Moments{share, share * x, share * x * x.transpose()};
-                }
-            }
-        } else {
-            const Moments unit = checked_solid(model, body, vertices);
-            const double density = rule.mass / (mass == HullMass::Solid ? unit.mass : rule.volume);
-            moments = {density * unit.mass, density * unit.first, density * unit.second};
-        }
+        const Solid solid(model, body, parameters.hull_vertices);
+        if (!solid.follows(kind, total)) continue;
+        const double mass = solid.total_mass(total);
+        const Moments moments =
+            kind == HullMass::Lumped ? scaled(lumped(solid.points), mass) : scaled(solid.unit, mass / solid.unit.mass);
         out.row(body) = to_vector(moments).transpose();
     }
     return out;
 }
 
-VertexRows hull_moments_vjp(const Model& model, const Parameters& parameters, HullMass mass,
+VertexRows hull_moments_vjp(const Model& model, const Parameters& parameters, HullMass kind, MassTotal total,
                             const MomentRows& moments_bar) {
     validate(model, parameters, "hull_moments_vjp: parameters");
     if (moments_bar.rows() != model.num_bodies())
         fail("hull_moments_vjp: moments_bar has ", moments_bar.rows(), " rows, expected ", model.num_bodies());
-    const VertexRows& vertices = parameters.hull_vertices;
-    VertexRows out = VertexRows::Zero(vertices.rows(), 3);
+    VertexRows out = VertexRows::Zero(parameters.hull_vertices.rows(), 3);
+    if (kind == HullMass::Fixed) return out;
     for (int body = 1; body < model.num_bodies(); ++body) {
-        const Rule rule = rule_of(model, body, mass);
-        if (!rule.applies) continue;
+        const Solid solid(model, body, parameters.hull_vertices);
+        if (!solid.follows(kind, total)) continue;
         MomentBar bar(moments_bar.row(body).transpose());
-        if (mass == HullMass::Lumped) {
-            const double share = rule.mass / num_vertices(model, body);
-            for (const ModelHull& hull : model.hulls()) {
-                if (hull.body != body) continue;
-                for (int m = hull.first_vertex; m < hull.first_vertex + hull.num_vertices; ++m)
-                    out.row(m) += share * (bar.first + 2.0 * (bar.second * vertices.row(m).transpose())).transpose();
+        const double mass = solid.total_mass(total);
+        if (kind == HullMass::Lumped) {
+            const Moments unit = lumped(solid.points);
+            HullPoints rows = HullPoints::Zero(solid.points.rows(), 3);
+            lumped_vjp(solid.points, bar, mass, rows);
+            Eigen::Index first = 0;
+            for (const Part& part : solid.parts) {
+                out.middleRows(part.hull->first_vertex, part.hull->num_vertices) +=
+                    rows.middleRows(first, part.points.rows());
+                first += part.points.rows();
             }
+            MomentBar by_volume;
+            by_volume.mass = bar.dot(unit) * solid.mass / std::max(solid.volume, 1e-300);
+            if (total == MassTotal::Density)
+                for (const Part& part : solid.parts) part.vjp(by_volume, 1.0, out);
             continue;
         }
-        const Moments unit = checked_solid(model, body, vertices);
-        const double density = rule.mass / (mass == HullMass::Solid ? unit.mass : rule.volume);
-        if (mass == HullMass::Solid) bar.mass -= bar.dot(unit) / unit.mass;  // density falls as the volume grows
-        for_each_fan(model, body, vertices, [&](const Fan& fan) {
-            double inner = bar.mass / 6.0 + bar.first.dot(fan.sum) / 24.0 + fan.sum.dot(bar.second * fan.sum) / 120.0;
-            for (const Vector3d& x : fan.x) inner += x.dot(bar.second * x) / 120.0;
-            for (std::size_t k = 0; k < 3; ++k) {
-                const Vector3d area = fan.x[(k + 1) % 3].cross(fan.x[(k + 2) % 3]);
-                out.row(fan.rows[k]) +=
-                    density *
-                    (inner * area + fan.volume6 * (bar.second * (fan.sum + fan.x[k]) / 60.0 + bar.first / 24.0))
-                        .transpose();
-            }
-        });
+        // Constant mass: the density falls as the volume grows.
+        if (total == MassTotal::Constant) bar.mass -= bar.dot(solid.unit) / solid.unit.mass;
+        for (const Part& part : solid.parts) part.vjp(bar, mass / solid.unit.mass, out);
     }
     return out;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "farfield/geometry/hull_triangles.hpp"
 #include "farfield/math/pose.hpp"
 #include "farfield/model/collision_geometry.hpp"
 #include "farfield/model/parameters.hpp"
@@ -117,8 +118,9 @@ struct ModelActuator {
 
 /// Convex hull of one colliding shape; its vertices are rows of Parameters::hull_vertices, in the body frame.
 struct ModelHull {
-    int body = 0, first_vertex = 0, num_vertices = 0;
-    Eigen::Matrix<int, Eigen::Dynamic, 3, Eigen::RowMajor> triangles;  ///< outward, counted from first_vertex
+    int shape = 0, body = 0, first_vertex = 0, num_vertices = 0;
+    HullTriangles triangles;  ///< outward, counted from first_vertex; of the described shape
+    double volume = 0.0;      ///< of the described shape [m^3]
 };
 
 /// Exact linear reduction: a tangent step is E z. Rows of scripted degrees of freedom are zero.

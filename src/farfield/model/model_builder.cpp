@@ -8,6 +8,8 @@
 
 #include "farfield/base/error.hpp"
 #include "farfield/geometry/convex_hull.hpp"
+#include "farfield/geometry/facet_fans.hpp"
+#include "farfield/geometry/hull_integral.hpp"
 #include "farfield/geometry/primitives.hpp"
 #include "farfield/geometry/principal_axes.hpp"
 #include "farfield/math/rotation.hpp"
@@ -480,11 +482,15 @@ void ModelBuilder::add_collision_geometry() {
 void ModelBuilder::add_hulls() {
     Model& model = *model_;
     auto& vertices = model.default_parameters_.hull_vertices;
-    for (const Shape& shape : scene_.shapes) {
+    for (std::size_t index = 0; index < scene_.shapes.size(); ++index) {
+        const Shape& shape = scene_.shapes[index];
         if (!shape.collides || shape.type == ShapeType::HalfSpace) continue;
         const TriangleMesh surface = shape_surface(shape, scene_);
         TriangleMesh part = surface;  // flat: a surface without volume is its own hull
-        if (!is_flat(surface.vertices)) {
+        const bool flat = is_flat(surface.vertices);
+        if (!flat && shape.keep_vertices) {
+            part.triangles = hull_triangles(surface.vertices);
+        } else if (!flat) {
             const ConvexHull hull = convex_hull(surface.vertices, std::string(kPlace) + ": shape '" + shape.name + "'");
             part.vertices = surface.vertices(hull.vertices, Eigen::all);
             part.triangles = hull.triangles;
@@ -492,8 +498,13 @@ void ModelBuilder::add_hulls() {
         const auto first = static_cast<int>(vertices.rows()), count = static_cast<int>(part.vertices.rows());
         vertices.conservativeResize(first + count, 3);
         vertices.bottomRows(count) = part.vertices;
-        model.hulls_.push_back(
-            ModelHull{.body = shape.body, .first_vertex = first, .num_vertices = count, .triangles = part.triangles});
+        const double volume = flat ? 0.0 : hull_integral(part.vertices, facet_fans(part.vertices, part.triangles)).mass;
+        model.hulls_.push_back(ModelHull{.shape = static_cast<int>(index),
+                                         .body = shape.body,
+                                         .first_vertex = first,
+                                         .num_vertices = count,
+                                         .triangles = part.triangles,
+                                         .volume = volume});
     }
 }
 
@@ -508,6 +519,10 @@ void ModelBuilder::add_contact_pairs() {
         (void)body_index(b, "pair_friction");
         if (!(friction >= 0.0) || !std::isfinite(friction))
             fail("pair_friction of '", a, "' and '", b, "': ", friction, ", expected >= 0");
+    }
+    for (const auto& [a, b, policy] : scene_.pair_contact) {
+        (void)body_index(a, "pair_contact");
+        (void)body_index(b, "pair_contact");
     }
     for (const auto& [a, b] : scene_.include_contacts) {
         (void)body_index(a, "include_contacts");

@@ -75,8 +75,9 @@ struct Shape {
     int mesh = -1;            ///< index into Scene::meshes for ShapeType::Mesh
     double density = 1000.0;  ///< [kg/m^3]; used only when the body's moments are absent
     double friction = 0.5;
-    int resolution = 0;                     ///< primitives: 0 = the default of make_primitive
-    bool collides = true;                   ///< false: drawn only
+    int resolution = 0;          ///< primitives: 0 = the default of make_primitive
+    bool collides = true;        ///< false: drawn only
+    bool keep_vertices = false;  ///< its convex hull keeps every vertex, also flat and inner ones: for designs
     unsigned group = 1, collides_with = 1;  ///< pairs meet when (group_a & with_b) | (group_b & with_a)
     Eigen::Vector4d color{0.7, 0.7, 0.7, 1.0};
 };
@@ -162,6 +163,19 @@ struct PairFriction {
     double friction = 0.5;
 };
 
+/// How far two bodies push each other. Barrier and certificate are the same for All and Near.
+enum class ContactPolicy {
+    All,   ///< as far as the contact model reaches: of long-range contact at every distance
+    Near,  ///< only within a small part of their size, see longrange/options.hpp; models of finite range keep their own
+    None,  ///< never: they may pass through each other
+};
+
+/// Of two bodies, by name, whatever else holds for them.
+struct PairContact {
+    std::string a, b;
+    ContactPolicy policy = ContactPolicy::All;
+};
+
 struct Scene {
     std::string name = "scene";
     Eigen::Vector3d gravity{0.0, 0.0, -9.81};
@@ -175,6 +189,8 @@ struct Scene {
     std::vector<Constraint> constraints;
     std::vector<std::pair<std::string, std::string>> exclude_contacts, include_contacts;  ///< body names
     std::vector<PairFriction> pair_friction;
+    ContactPolicy self_contact = ContactPolicy::Near;  ///< between the bodies of one tree
+    std::vector<PairContact> pair_contact;
     std::vector<Keyframe> keyframes;
     std::vector<std::string> warnings;  ///< what an importer could not carry over; shown by the model
 };

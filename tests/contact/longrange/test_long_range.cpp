@@ -215,3 +215,54 @@ TEST_CASE("long range: derivatives inside a band and just beside both of its end
     MESSAGE("worst gradient error " << worst.gradient << ", Hessian " << worst.hessian << ", by the previous pose "
                                     << worst.previous);
 }
+
+TEST_CASE("long range: derivatives of near pairs inside, in the band and across all nodes of a mesh") {
+    Random random(15);
+    Worst worst;
+    int pushing = 0;
+    for (int round = 0; round < 40; ++round) {
+        testing::Scene scene = random_scene(random, round % 2 == 0, 0.3);
+        for (ContactPair& pair : scene.geometry.pairs) pair.near = true;
+        LongRangeOptions options = varied_options(round);
+        options.near_range = std::pow(10.0, uniform(random, -1.0, 1.0));
+        options.brute_force = round % 8 == 7;
+        const LongRange model(scene.geometry, options);
+        const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
+        if (evaluate(model, scene.poses, parameters).energy < 1e-3) continue;  // hardly within range
+        ++pushing;
+        check_derivatives(model, scene.poses, std::min(scene.scale, 0.02), random, worst);
+        check_vjp(model, scene.poses, 0.5, std::min(scene.scale, 0.02), random, worst);
+    }
+    CHECK(pushing >= 20);
+    CHECK(worst.rubbing >= 10);
+    MESSAGE("worst gradient error " << worst.gradient << ", Hessian " << worst.hessian << ", by the previous pose "
+                                    << worst.previous << " in " << pushing << " scenes");
+}
+
+TEST_CASE("long range: derivatives of a fading leaf and just beside both ends of its band") {
+    Random random(16);
+    Worst worst;
+    TriangleMesh triangle;
+    triangle.vertices.resize(3, 3);
+    triangle.vertices << 0.1, 0.0, 0.0, -0.05, 0.08, 0.0, -0.05, -0.09, 0.01;
+    triangle.triangles.resize(1, 3);
+    triangle.triangles << 0, 1, 2;
+    CollisionGeometry geometry = make_geometry({triangle, triangle}, false);
+    for (ContactPair& pair : geometry.pairs) pair.near = true;
+    LongRangeOptions options = varied_options(1);
+    options.blend = {0.7};
+    options.near_range = 0.5;
+    const LongRange model(geometry, options);
+    const double d1 = 2.0 * model.shape(1).tree.radius[0], range = 0.5 * std::sqrt(surface_area(triangle) / 6.0);
+    for (const double gap : {-0.1, 0.1, 0.499, 0.501, 0.6, 0.75, 0.9}) {
+        Poses poses(3);
+        poses[2].rotation = random_rotation(random);
+        poses[2].position = model.shape(1).tree.center[0] - poses[2].rotation * model.shape(2).tree.center[0] +
+                            (d1 + gap * range) * unit_vector(random);
+        check_derivatives(model, poses, 1e-3 * range, random, worst);  // no step reaches across the switch
+        check_vjp(model, poses, 0.5, 1e-3 * range, random, worst);
+    }
+    CHECK(worst.rubbing >= 4);
+    MESSAGE("worst gradient error " << worst.gradient << ", Hessian " << worst.hessian << ", by the previous pose "
+                                    << worst.previous);
+}

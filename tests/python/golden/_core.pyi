@@ -62,6 +62,19 @@ class ShapeType(enum.Enum):
 
     HalfSpace = 6
 
+class ContactPolicy(enum.Enum):
+    """How far two bodies push each other."""
+
+    All = 0
+    """
+    As far as the contact model reaches: of long-range contact at any distance.
+    """
+
+    Near = 1
+    """
+    Within LongRange.near_range of their size; models of finite range keep their own.
+    """
+
 class ActuatorType(enum.Enum):
     """Kinds of actuators."""
 
@@ -172,6 +185,19 @@ class TriangleMesh:
     @property
     def is_watertight(self) -> bool:
         """Every edge is shared by exactly two triangles of opposite orientation."""
+
+    def convex_hull(self) -> TriangleMesh:
+        """The convex hull of the vertices, as a mesh of the same name."""
+
+    def enclosing(self, *, max_triangles: int, max_distance: float) -> TriangleMesh:
+        """
+        A coarser mesh around this one, which must be watertight: edges are collapsed outwards, down to max_triangles or until a vertex would go further than max_distance [m].
+        """
+
+    def distance_to(self, other: TriangleMesh, *, tolerance: float) -> float:
+        """
+        The largest distance of any point of this surface to the other one [m], never too small and at most tolerance too large.
+        """
 
     def moments(self, *, density: float) -> Moments:
         """
@@ -323,9 +349,9 @@ class Body:
 class Shape:
     """Geometry on a body: drawn, and colliding unless told otherwise."""
 
-    def __init__(self, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> None: ...
+    def __init__(self, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, keep_vertices: bool = False, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> None: ...
 
-    def replace(self, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> Shape:
+    def replace(self, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, keep_vertices: bool = False, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> Shape:
         """A copy with the given fields changed."""
 
     @property
@@ -373,6 +399,12 @@ class Shape:
     @property
     def collides(self) -> bool:
         """False: drawn only."""
+
+    @property
+    def keep_vertices(self) -> bool:
+        """
+        Its convex hull keeps every vertex, also those in faces and inside: a design may move each of them.
+        """
 
     @property
     def group(self) -> int:
@@ -702,6 +734,32 @@ class PairFriction:
 
     def __setstate__(self, arg: dict, /) -> None: ...
 
+class PairContact:
+    """How far two bodies push each other, whatever else holds for them."""
+
+    def __init__(self, *, a: str = '', b: str = '', policy: ContactPolicy | str = ...) -> None: ...
+
+    def replace(self, *, a: str = '', b: str = '', policy: ContactPolicy | str = ...) -> PairContact:
+        """A copy with the given fields changed."""
+
+    @property
+    def a(self) -> str:
+        """Name of a body."""
+
+    @property
+    def b(self) -> str:
+        """Name of another body."""
+
+    @property
+    def policy(self) -> ContactPolicy:
+        """A ContactPolicy or its name."""
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
 class Scene:
     """
     The plain description of a world. SI units; quaternions are (w, x, y, z); body 0 is the world.
@@ -709,9 +767,9 @@ class Scene:
     Its lists are read as tuples of copies; change them by add_..., replace_..., or by assigning a whole new list.
     """
 
-    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., tendons: Sequence[Tendon] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., constraints: Sequence[Constraint] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
+    def __init__(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., tendons: Sequence[Tendon] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., constraints: Sequence[Constraint] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., self_contact: ContactPolicy | str = ..., pair_contact: Sequence[PairContact] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> None: ...
 
-    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., tendons: Sequence[Tendon] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., constraints: Sequence[Constraint] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
+    def replace(self, *, name: str = 'scene', gravity: numpy.typing.ArrayLike = ..., dt: float | None = None, bodies: Sequence[Body] = ..., meshes: Sequence[TriangleMesh] = ..., shapes: Sequence[Shape] = ..., tendons: Sequence[Tendon] = ..., actuators: Sequence[Actuator] = ..., ties: Sequence[Tie] = ..., constraints: Sequence[Constraint] = ..., exclude_contacts: Sequence[tuple[str, str]] = ..., include_contacts: Sequence[tuple[str, str]] = ..., pair_friction: Sequence[PairFriction] = ..., self_contact: ContactPolicy | str = ..., pair_contact: Sequence[PairContact] = ..., keyframes: Sequence[Keyframe] = ..., warnings: Sequence[str] = ...) -> Scene:
         """A copy with the given fields changed."""
 
     @property
@@ -808,6 +866,22 @@ class Scene:
     def pair_friction(self, value: Sequence[PairFriction]) -> None: ...
 
     @property
+    def self_contact(self) -> ContactPolicy:
+        """
+        A ContactPolicy or its name: how far the bodies of one tree push each other.
+        """
+
+    @self_contact.setter
+    def self_contact(self, value: ContactPolicy | str) -> None: ...
+
+    @property
+    def pair_contact(self) -> tuple[PairContact, ...]:
+        """Pairs of bodies with a policy of their own."""
+
+    @pair_contact.setter
+    def pair_contact(self, value: Sequence[PairContact]) -> None: ...
+
+    @property
     def keyframes(self) -> tuple[Keyframe, ...]:
         """Named states."""
 
@@ -835,7 +909,7 @@ class Scene:
         Appends a Joint to the body and returns its place among the body's joints.
         """
 
-    def add_shape(self, body: int | str, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int | str = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> int:
+    def add_shape(self, body: int | str, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int | str = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, keep_vertices: bool = False, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> int:
         """
         Appends a Shape to the body and returns its index; `mesh` is an index or a name.
         """
@@ -868,13 +942,18 @@ class Scene:
         Friction of two bodies (indices or names), in place of the larger of their own coefficients. No parameter: it has no gradient.
         """
 
+    def set_pair_contact(self, a: int | str, b: int | str, policy: ContactPolicy | str) -> None:
+        """
+        How far two bodies (indices or names) push each other: 'all', 'near' or 'none'.
+        """
+
     def include(self, a: int | str, b: int | str) -> None:
         """The two bodies (indices or names) may touch whatever other rules say."""
 
     def replace_body(self, which: int | str, *, name: str = '', parent: int = 0, position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., motion: BodyMotion | str = ..., joints: Sequence[Joint] = ..., moments: Moments | None = None, gravity_compensation: float = 0.0) -> None:
         """Changes fields of the element with this index or name."""
 
-    def replace_shape(self, which: int | str, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> None:
+    def replace_shape(self, which: int | str, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, keep_vertices: bool = False, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> None:
         """Changes fields of the element with this index or name."""
 
     def replace_actuator(self, which: int | str, *, name: str = '', type: ActuatorType | str = ..., joint: str = '', kp: float = 0.0, kd: float = 0.0, gear: Sequence[float] = ..., position_input: bool = True, velocity_input: bool = True, control_range: Range | tuple[float, float] | None = None, tendon: str = '', body: str = '', position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., gain: float = 1.0, bias: float = 0.0, force_range: Range | tuple[float, float] | None = None) -> None:
@@ -930,6 +1009,56 @@ class State:
     def __getstate__(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]: ...
 
     def __setstate__(self, arg: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]], /) -> None: ...
+
+class Hull:
+    """
+    The convex hull of one colliding shape; its vertices are rows of Parameters.hull_vertices.
+    """
+
+    @property
+    def shape(self) -> str:
+        """Name of the shape."""
+
+    @property
+    def body(self) -> int:
+        """Body index."""
+
+    @property
+    def rows(self) -> slice:
+        """Slice of its vertices in Parameters.hull_vertices."""
+
+    @property
+    def triangles(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None, 3), order='C')]:
+        """
+        Corners of its surface, counted from its first row, outward, shape (m, 3).
+        """
+
+    @property
+    def volume(self) -> float:
+        """[m^3]"""
+
+    @property
+    def clamped(self) -> bool:
+        """Squeezed flat: a millionth of its described volume counts instead."""
+
+    @property
+    def inverted(self) -> bool:
+        """
+        Its vertices are turned inside out against the description; the hull of the points counts.
+        """
+
+    @property
+    def interior(self) -> list[int]:
+        """
+        Vertices strictly inside, counted from its first row: contact does not feel them.
+        """
+
+    def __repr__(self) -> str: ...
+
+def current_hulls(model: Model, parameters: Parameters) -> list[Hull]:
+    """
+    The model's hulls as Parameters.hull_vertices span them, in the order of model.hulls.
+    """
 
 class Drawable:
     """A surface to draw, in the frame of its body."""
@@ -1028,8 +1157,20 @@ class Model:
         """
 
     @property
+    def hulls(self) -> list[Hull]:
+        """
+        Convex hulls of the colliding shapes as described, in the order of Parameters.hull_vertices.
+        """
+
+    @property
     def contact_pairs(self) -> list:
         """Pairs of body names that may meet."""
+
+    @property
+    def contact_policies(self) -> list[str]:
+        """
+        'all' or 'near' for every one of contact_pairs, see Scene.self_contact and set_pair_contact.
+        """
 
     @property
     def excluded_pairs(self) -> list[str]:
@@ -1596,12 +1737,13 @@ class LongRange(ContactModel):
     Stiffness and friction coefficients are in Parameters, to be differentiated by; a pair's energy is weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, leaf_weights: str = 'parallel', blend: Sequence[float] = [], zero_offset: bool = True, length_scale: float | None = None, slip_speed: float | None = None, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, leaf_weights: str = 'parallel', blend: Sequence[float] = [], zero_offset: bool = True, length_scale: float | None = None, slip_speed: float | None = None, near_range: float = 0.05, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
         """
         stiffness: factor of the automatic weights, at which boxes rest at about a hundredth of their size.
         weight_in_joules: mu [J] of every pair instead of the automatic one. leaf_weights: 'parallel' (forces do not depend on how finely bodies are cut) or 'paper'.
         blend: blending margin per body, or one for all; empty = by shape. zero_offset: the potential tends to 0 far away.
         length_scale [m]: None = 1 beside weight_in_joules, else ten times the smaller body of a pair. slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
+        near_range: reach of pairs with the policy 'near' (Scene.self_contact, Scene.set_pair_contact), in sizes L of the smaller body; they fade from half of it on.
         friction_form: 'projected' (momentum balances) or 'paper'. brute_force: all pairs of triangles, no hierarchy.
         """
 
@@ -1632,14 +1774,15 @@ class IpcGlobal(ContactModel):
         slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
         """
 
-def hull_moments(model: Model, parameters: Parameters, *, mass: str = 'solid') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
+def hull_moments(model: Model, parameters: Parameters, *, mass: str = 'exact', mass_total: str = 'constant') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')]:
     """
     Parameters.moments that follow from Parameters.hull_vertices, shape (num_bodies, 10).
 
-    mass: 'solid' (uniform density, each body's mass constant), 'density' (uniform, constant density) or 'lumped' (in the vertices).
+    mass: 'exact' (uniform density inside the current hulls), 'lumped' (in the vertices) or 'fixed' (those of the parameters).
+    mass_total: 'constant' (each body keeps its mass) or 'density' (each body keeps its density).
     """
 
-def hull_moments_vjp(model: Model, parameters: Parameters, dL_dmoments: Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], *, mass: str = 'solid') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
+def hull_moments_vjp(model: Model, parameters: Parameters, dL_dmoments: Annotated[NDArray[numpy.float64], dict(shape=(None, 10), order='C')], *, mass: str = 'exact', mass_total: str = 'constant') -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]:
     """
     Gradient by hull vertices through hull_moments, shape (n, 3): add it to that of rollout_vjp.
     """
@@ -2382,6 +2525,49 @@ class Simulation:
     def __setstate__(self, arg: bytes, /) -> None: ...
 
     def __repr__(self) -> str: ...
+
+class SettleMove:
+    """How a free body, with what hangs on it, was moved by settle."""
+
+    @property
+    def body(self) -> int:
+        """Index of the free body."""
+
+    @property
+    def other(self) -> int:
+        """Index of the body it overlapped with, -1 when it was only too near."""
+
+    @property
+    def overlap(self) -> float:
+        """Length of the translation that ended the overlap [m]."""
+
+    @property
+    def force(self) -> float:
+        """
+        Of contact on it before it was moved to rest, in its own weights; 0 when it was not too near.
+        """
+
+    @property
+    def shift(self) -> Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]:
+        """In all, shape (3,) [m]."""
+
+class Settled:
+    """The outcome of settle."""
+
+    @property
+    def state(self) -> State:
+        """Where contact can start from."""
+
+    @property
+    def moves(self) -> list[SettleMove]:
+        """A SettleMove for every free body that moved."""
+
+def settle(model: Model, parameters: Parameters | None = None, state: State | None = None, contact: ContactModel | str | None = 'automatic', *, max_depth: float = 0.05) -> Settled:
+    """
+    A start that contact can go on from, near the one given: free bodies, with what hangs on them, are translated the shortest way out of what they touch or overlap, and those that stand nearer than they would rest are moved until contact carries their weight.
+
+    max_depth: deepest overlap that is resolved, in sizes of the smaller of the two. ValueError for deeper ones and for bodies that hang on no free joint.
+    """
 
 def save_model(path: str | os.PathLike, model: Model, parameters: Parameters) -> None:
     """

@@ -38,6 +38,7 @@ class Ipc final : public PairwisePotential {
     void lag(int pair, PairwiseMemory& memory) const override;
     void pair_energy(int pair, PairwiseMemory& memory, PairResult& result) const override;
     void pair_linearize(int pair, PairwiseMemory& memory, PairResult& result, PairBlock& block) const override;
+    bool pair_friction(int pair, PairwiseMemory& memory, PairBlock& block) const override;
     void pair_vjp(int pair, std::span<const Twists> directions, PairwiseMemory& memory) const override;
 
     /// visit(closest, mollifier) for every pair of features within range, in the frame of A's tree. Infinite when triangles meet.

@@ -130,7 +130,7 @@ void Ipc::pair_linearize(int index, PairwiseMemory& step, PairResult& result, Pa
     auto& memory = static_cast<Memory&>(step);
     PairMemory& cache = memory.pairs[at(index)];
     const PairView p(pair(index), shapes_, memory.now, memory.poses);
-    const double weight = memory.weights[at(index)], coefficient = memory.coefficients[at(index)];
+    const double weight = memory.weights[at(index)];
     double energy = 0.0;
     const auto add = [&](const Nearest& seen, RelativeSum& sum, const Matrix3d& rotation, const Vector3d& s_a,
                          const Vector3d& s_b, bool same_order) {
@@ -158,18 +158,21 @@ void Ipc::pair_linearize(int index, PairwiseMemory& step, PairResult& result, Pa
             });
         add(seen, sum, p.world_a->rotation, p.origin_a, p.origin_b, true);
     }
-    if (!result.finite) return;
-    block.normal_gradient = result.gradient;
-    block.normal_hessian = block.hessian;
-    if (coefficient != 0.0 && !cache.friction.empty()) {
-        const Slip moved = slip(index, memory);
-        FrictionSum sum;
-        for (LaggedContact& contact : cache.friction) add_slip(contact, moved, memory.multiplier, sum);
-        result.gradient += weight * coefficient * sum.gradient;
-        block.hessian += weight * coefficient * sum.hessian;
-        result.friction = weight * coefficient * sum.energy;
-    }
-    result.energy = weight * energy + result.friction;
+    result.energy = weight * energy;
+}
+
+bool Ipc::pair_friction(int index, PairwiseMemory& step, PairBlock& block) const {
+    auto& memory = static_cast<Memory&>(step);
+    PairMemory& cache = memory.pairs[at(index)];
+    if (cache.friction.empty()) return false;
+    const double weight = memory.weights[at(index)] * memory.coefficients[at(index)];
+    const Slip moved = slip(index, memory);
+    FrictionSum sum;
+    for (LaggedContact& contact : cache.friction) add_slip(contact, moved, memory.multiplier, sum);
+    block.friction_gradient = weight * sum.gradient;
+    block.friction_hessian = weight * sum.hessian;
+    block.friction_energy = weight * sum.energy;
+    return true;
 }
 
 void Ipc::pair_vjp(int index, std::span<const Twists> directions, PairwiseMemory& step) const {

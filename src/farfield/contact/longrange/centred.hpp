@@ -36,4 +36,17 @@ struct Blend {
             30.0 * u * u * v * v / width, 60.0 * u * v * (v - u) / (width * width)};
 }
 
+/// As blend, and constant on both sides of the band.
+[[nodiscard]] inline Blend step(double r, double d1, double width) {
+    if (r <= d1) return {};
+    if (r >= d1 + width) return {1.0, 0.0, 0.0, 0.0};
+    return blend(r, d1, width);
+}
+
+/// (1 - psi) f where psi and its derivatives are those of `fade` by the same variable.
+[[nodiscard]] inline Taylor faded(const Taylor& f, const Blend& fade) {
+    return {fade.rest * f.value, fade.rest * f.first - fade.first * f.value,
+            fade.rest * f.second - 2.0 * fade.first * f.first - fade.second * f.value};
+}
+
 }  // namespace farfield::contact::longrange

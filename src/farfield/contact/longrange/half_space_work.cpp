@@ -12,6 +12,13 @@ using Eigen::Vector3d;
 
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
+/// C of a term without its share; a near pair's fades, but for vertices, whose bands do.
+Taylor far_term(const PotentialForm& form, const HeightTerm& term) {
+    const double t = term.height + term.spread;
+    const Taylor c = centred(t, form.far_value);
+    return form.near() && !term.vertex ? faded(c, step(t, form.fade_start(), form.fade_width())) : c;
+}
+
 class Traversal {
  public:
     Traversal(const Shape& mesh, const RotatedShape& rotated, const HalfSpaceFrame& frame, const PotentialForm& form,
@@ -35,15 +42,20 @@ class Traversal {
         term.share = form_.share(mesh_.vertex_area[at(node)]);
         term.spread = form_.parallel_areas ? form_.scale * tree_.spread[at(node)] : 0.0;
         const double d1 = form_.scale * tree_.radius[at(node)], width = eps_ * d1;
+        if (form_.near() && term.height >= d1 + form_.range) {
+            work_.gap = std::min(work_.gap, term.height - d1);
+            return true;
+        }
         const bool far = form_.hierarchy ? term.height >= d1 + width : term.vertex;
         if (far || term.vertex) {
             if (!(term.height > 0.0)) return false;
+            if (term.vertex && form_.near()) fade_vertex(term);
             work_.far.push_back(term);
             work_.gap = std::min(work_.gap, term.height - form_.scale * tree_.tight[at(node)]);
             return true;
         }
         if (form_.hierarchy && term.height > d1) {
-            const Taylor c = centred(term.height + term.spread, form_.far_value);
+            const Taylor c = far_term(form_, term);
             const Blend blend_now = blend(term.height, d1, width);
             work_.bands.push_back(
                 {term, {term.share * c.value, term.share * c.first, term.share * c.second}, blend_now});
@@ -54,6 +66,15 @@ class Traversal {
     }
 
  private:
+    /// As a leaf of two meshes: a band with zero in place of C, so that friction sees the vertex's own force.
+    void fade_vertex(HeightTerm& term) {
+        const Blend fade = step(term.height, form_.fade_start(), form_.fade_width());
+        if (!(fade.phi > 0.0)) return;
+        work_.bands.push_back({term, Taylor{}, fade});
+        term.parent = static_cast<int>(work_.bands.size()) - 1;
+        term.weight *= fade.rest;
+    }
+
     const Shape& mesh_;
     const SphereTree& tree_;
     const RotatedShape& rotated_;
@@ -109,7 +130,8 @@ bool traverse(const Shape& mesh, const RotatedShape& rotated, const HalfSpaceFra
 double sum_values(const PotentialForm& form, const HalfSpaceWork& work) {
     double value = 0.0;
     for (const HeightTerm& term : work.far) {
-        value += term.weight * term.share * centred_value(term.height + term.spread, form.far_value);
+        value += term.weight * term.share *
+                 (form.near() ? far_term(form, term).value : centred_value(term.height + term.spread, form.far_value));
     }
     for (const HeightBand& band : work.bands) value += band.term.weight * band.blend.phi * band.centred.value;
     return value;
@@ -117,7 +139,7 @@ double sum_values(const PotentialForm& form, const HalfSpaceWork& work) {
 
 void sum_derivatives(const HalfSpaceFrame& frame, const PotentialForm& form, HalfSpaceWork& work, RelativeSum& sum) {
     for (const HeightTerm& term : work.far) {
-        const Taylor c = centred(term.height + term.spread, form.far_value);
+        const Taylor c = far_term(form, term);
         const Vector6d dz = height_gradient(frame, term);
         const double scale = term.weight * term.share;
         sum.value += scale * c.value;

@@ -5,6 +5,7 @@
 /// Formula:   f(z) = 12 (1 + z^-1/2)^2 per vertex at height z, the separating-plane potential of the vertex and its foot point;
 ///            times the vertex's share of pair_work.hpp, a third of the triangles around it over A_ref;
 ///            node I of the vertex tree: r = z_I, d1 = R_I, the recursion of pair_work.hpp with the foot point as partner.
+/// Near:      as in pair_work.hpp, a vertex fading with its height.
 /// Deviation: two huge triangles would let the separating plane tilt against their far corners, so that stiffness depends on
 ///            where a body stands; an infinite half-space only admits its own normal.
 #include <Eigen/Dense>

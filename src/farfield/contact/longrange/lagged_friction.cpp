@@ -17,16 +17,21 @@ void add_height(const HalfSpaceFrame& frame, const Vector3d& arm, double adjoint
     normal += adjoint * (arm - frame.origin_plane);
 }
 
+double pressure_of(const HeightTerm& term, const PotentialForm& potential) {
+    return -term.weight * centred(term.height, potential.far_value).first;
+}
+
 }  // namespace
 
 void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential,
-                    FrictionForm form, LaggedHalfSpace& lagged) {
+                    FrictionForm form, const FrictionRamp& ramp, LaggedHalfSpace& lagged) {
     lagged.frame = frame;
     lagged.points.clear();
     for (const HeightTerm& term : work.far) {
         if (!term.vertex) continue;
-        const double slope = centred(term.height, potential.far_value).first;
-        FrictionPoint point{term.arm, -term.weight * term.share * slope};
+        const double pressure = pressure_of(term, potential), left = ramp.at(pressure).value;
+        if (left == 0.0) continue;
+        FrictionPoint point{term.arm, left * term.share * pressure};
         if (form == FrictionForm::Projected) point.position -= term.height * frame.normal;
         lagged.points.push_back(point);
     }
@@ -46,13 +51,17 @@ void pull_back_bands(const PairWork& work, const PairFrame& frame, std::vector<d
 }
 
 void pull_back_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, const PotentialForm& potential,
-                          FrictionForm form, const FrictionAdjoint& adjoint, const std::vector<FrictionPoint>& points,
-                          std::vector<double>& band_weights, StartAdjoint& start) {
+                          FrictionForm form, const FrictionRamp& ramp, const FrictionAdjoint& adjoint,
+                          const std::vector<FrictionPoint>& points, std::vector<double>& band_weights,
+                          StartAdjoint& start) {
     Vector3d normal_bar = adjoint.normal;
     std::size_t m = 0;
     for (const HeightTerm& term : work.far) {
         if (!term.vertex) continue;
-        const FrictionPoint& bar = points[m++];
+        const FrictionRamp::Factor left = ramp.at(pressure_of(term, potential));
+        if (left.value == 0.0) continue;
+        FrictionPoint bar = points[m++];
+        bar.load *= left.value + left.slope;  // d(S a) = (S + dS/dln a) da
         const double scale = term.weight * term.share;
         const Taylor c = centred(term.height, potential.far_value);
         double height_bar = -bar.load * scale * c.second;

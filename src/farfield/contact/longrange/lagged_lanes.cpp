@@ -33,20 +33,26 @@ HWY_NOINLINE void lag_group(const PairChunk& from, size_t lane, const double* sc
     }
 }
 
-/// weight * share of the leaves of chunk `c`, zero in lanes beyond the last leaf.
-HWY_INLINE void leaf_scales(const LeafPair* leaves, size_t count, size_t c, double (&scales)[kChunkPairs]) {
-    for (size_t lane = 0; lane < kChunkPairs; ++lane) {
-        const size_t i = c * kChunkPairs + lane;
-        scales[lane] = i < count ? leaves[i].weight * leaves[i].share : 0.0;
-    }
-}
-
-void lag_leaves(const PairChunk* chunks, const LeafPair* leaves, size_t count, bool projected, PlaneChunk* to) {
+/// Planes of the leaves that carry load, in the order of leaves.
+void lag_leaves(const PairChunk* chunks, const LeafPair* leaves, size_t count, bool projected, const FrictionRamp& ramp,
+                LaggedMeshPair& to) {
     alignas(64) double scales[kChunkPairs];
+    PlaneChunk all;
     for (size_t c = 0; c * kChunkPairs < count; ++c) {
-        leaf_scales(leaves, count, c, scales);
+        for (size_t lane = 0; lane < kChunkPairs; ++lane) {
+            const size_t i = c * kChunkPairs + lane;
+            scales[lane] = i < count ? leaves[i].weight * leaves[i].share : 0.0;
+        }
         for (size_t lane = 0; lane < kChunkPairs; lane += Real::kWidth)
-            lag_group<Real>(chunks[c], lane, scales, projected, to[c]);
+            lag_group<Real>(chunks[c], lane, scales, projected, all);
+        for (size_t i = c * kChunkPairs; i < std::min(count, (c + 1) * kChunkPairs); ++i) {
+            double both_sides = 0.0;
+            for (const auto& load : all.load) both_sides += load[i % kChunkPairs];
+            const FrictionRamp::Factor left = ramp.at(0.5 * both_sides / leaves[i].share);
+            if (left.value == 0.0) continue;
+            to.leaves.push_back({i, left});
+            to.planes.add(all, i % kChunkPairs, left.value);
+        }
     }
 }
 
@@ -59,18 +65,41 @@ struct LeafBars {
     R d, weight;
 };
 
+/// What pull_group reads of the leaves of one chunk; zero in lanes without a plane.
+struct LeafAdjoints {
+    PlaneAdjointChunk plane;
+    alignas(64) double scale[kChunkPairs];  ///< weight * share
+    alignas(64) double ramp[kChunkPairs];   ///< S
+    alignas(64) double slope[kChunkPairs];  ///< dS/dln(p)
+};
+
+/// By the loads before the ramp, over load / a: a'_k = S(p) a_k with p proportional to the sum of all a.
 template <class R>
-HWY_INLINE void direct_bars(const PlaneAdjointChunk& adjoint, size_t lane, const Points<R>& p,
-                            const PlaneState<R>& plane, R scale, bool projected, LeafBars<R>& bars) {
+HWY_INLINE void load_bars(const LeafAdjoints& adjoint, size_t lane, const PlaneState<R>& plane, R (&bars)[6]) {
+    R phi = R::set(0.0), sum = R::set(0.0);
+    for (size_t k = 0; k < 6; ++k) {
+        const R square = plane.r[k] * plane.r[k];
+        bars[k] = R::load(&adjoint.plane.load[k][lane]);
+        phi = fma(bars[k], square, phi), sum = sum + square;
+    }
+    const R ramp = R::load(&adjoint.ramp[lane]), shared = (R::load(&adjoint.slope[lane]) * phi) / sum;
+    for (R& bar : bars) bar = fma(ramp, bar, shared);
+}
+
+template <class R>
+HWY_INLINE void direct_bars(const LeafAdjoints& adjoint, size_t lane, const Points<R>& p, const PlaneState<R>& plane,
+                            bool projected, LeafBars<R>& bars) {
     const R zero = R::set(0.0), inverse = R::set(1.0) / plane.length;
     const Lane3<R> unit = inverse * plane.n;
-    Lane3<R> unit_bar = load3<R>(&adjoint.normal[0], lane);
-    R length_bar = zero;
+    const R scale = R::load(&adjoint.scale[lane]);
+    Lane3<R> unit_bar = load3<R>(&adjoint.plane.normal[0], lane);
+    R length_bar = zero, loads[6];
+    load_bars(adjoint, lane, plane, loads);
     bars.n = {zero, zero, zero};
     bars.d = bars.weight = zero;
     for (size_t k = 0; k < 6; ++k) {
-        const Lane3<R> y_bar = load3<R>(&adjoint.position[3 * k], lane);
-        const R load = (scale * R::load(&adjoint.load[k][lane])) * (plane.r[k] * plane.r[k]);  // load_bar a / N
+        const Lane3<R> y_bar = load3<R>(&adjoint.plane.position[3 * k], lane);
+        const R load = (scale * loads[k]) * (plane.r[k] * plane.r[k]);  // load_bar a / N
         const R side = R::set(k < 3 ? 1.0 : -1.0);
         R height_bar = (R::set(-2.0) * side) * ((load * plane.length) * plane.r[k]);  // by h = n.x + d = side s
         length_bar = length_bar + load;
@@ -90,22 +119,20 @@ HWY_INLINE void direct_bars(const PlaneAdjointChunk& adjoint, size_t lane, const
 
 /// Lanes [lane, lane + R::kWidth). The plane is the minimiser of L, hence dp = -Hpp^-1 L_px dx.
 template <class R>
-HWY_NOINLINE void pull_group(const PairChunk& chunk, size_t lane, const PlaneAdjointChunk& adjoint,
-                             const double* scales, bool projected, const double (&origins)[2][3], double* weights,
-                             R (&sums)[kNumPullSums]) {
+HWY_NOINLINE void pull_group(const PairChunk& chunk, size_t lane, const LeafAdjoints& adjoint, bool projected,
+                             const double (&origins)[2][3], double* weights, R (&sums)[kNumPullSums]) {
     Points<R> p;
     PlaneState<R> plane;
     load_points(chunk, lane, p);
     load_plane(chunk, lane, p, plane);
-    const R scale = R::load(scales + lane);
-    const auto used = R::set(0.0) < scale;  // the others have adjoints 0 and get a harmless plane
+    const auto used = R::set(0.0) < R::load(&adjoint.scale[lane]);  // the others get a harmless plane
     plane.n = select(used, plane.n, Lane3<R>{R::set(0.5), R::set(0.0), R::set(0.0)});
     for (size_t k = 0; k < 6; ++k) plane.s[k] = select(used, plane.s[k], R::set(1.0));
     complete(plane);
     PlaneHessian<R> h;
     plane_hessian(p, plane, h);
     LeafBars<R> bars;
-    direct_bars(adjoint, lane, p, plane, scale, projected, bars);
+    direct_bars(adjoint, lane, p, plane, projected, bars);
     bars.weight.store(weights + lane);
     const Lane3<R> g = fnma(bars.d, h.mean, bars.n);
     const Factor3<R>& f = h.factor;
@@ -127,18 +154,36 @@ HWY_NOINLINE void pull_group(const PairChunk& chunk, size_t lane, const PlaneAdj
     }
 }
 
+/// Moves the adjoint of plane `from` to its leaf.
+void place_adjoint(const PlaneAdjointChunk* adjoints, size_t from, const LoadedLeaf& loaded, const LeafPair& leaf,
+                   LeafAdjoints& to) {
+    const PlaneAdjointChunk& chunk = adjoints[from / kChunkPlanes];
+    const size_t source = from % kChunkPlanes, lane = loaded.leaf % kChunkPairs;
+    for (size_t c = 0; c < 3; ++c) to.plane.normal[c][lane] = chunk.normal[c][source];
+    for (size_t c = 0; c < 18; ++c) to.plane.position[c][lane] = chunk.position[c][source];
+    for (size_t k = 0; k < 6; ++k) to.plane.load[k][lane] = chunk.load[k][source];
+    to.scale[lane] = leaf.weight * leaf.share;
+    to.ramp[lane] = loaded.ramp.value;
+    to.slope[lane] = loaded.ramp.slope;
+}
+
 /// Adds W dphi/dW of every leaf to the band node above it; lanes of `totals` are reduced in order.
-void pull_back_leaves(const PairChunk* chunks, const PlaneAdjointChunk* adjoints, const LeafPair* leaves, size_t count,
-                      bool projected, const double (&origins)[2][3], double* band_weights, double* totals) {
+void pull_back_leaves(const PairChunk* chunks, const PlaneAdjointChunk* adjoints, const LeafPair* leaves,
+                      const std::vector<LoadedLeaf>& loaded, bool projected, const double (&origins)[2][3],
+                      double* band_weights, double* totals) {
     Real sums[kNumPullSums];
     for (Real& v : sums) v = Real::set(0.0);
-    alignas(64) double scales[kChunkPairs], weights[kChunkPairs];
-    for (size_t c = 0; c * kChunkPairs < count; ++c) {
-        leaf_scales(leaves, count, c, scales);
+    alignas(64) double weights[kChunkPairs];
+    for (size_t first = 0, end = 0; first < loaded.size(); first = end) {
+        const size_t c = loaded[first].leaf / kChunkPairs;
+        LeafAdjoints adjoint{};
+        for (end = first; end < loaded.size() && loaded[end].leaf / kChunkPairs == c; ++end)
+            place_adjoint(adjoints, end, loaded[end], leaves[loaded[end].leaf], adjoint);
         for (size_t lane = 0; lane < kChunkPairs; lane += Real::kWidth)
-            pull_group<Real>(chunks[c], lane, adjoints[c], scales, projected, origins, weights, sums);
-        for (size_t i = c * kChunkPairs; i < std::min(count, (c + 1) * kChunkPairs); ++i) {
-            if (leaves[i].parent >= 0) band_weights[leaves[i].parent] += weights[i % kChunkPairs];
+            pull_group<Real>(chunks[c], lane, adjoint, projected, origins, weights, sums);
+        for (size_t k = first; k < end; ++k) {
+            const int parent = leaves[loaded[k].leaf].parent;
+            if (parent >= 0) band_weights[parent] += weights[loaded[k].leaf % kChunkPairs];
         }
     }
     alignas(64) double lanes[Real::kWidth];
@@ -157,25 +202,27 @@ namespace farfield::contact::longrange {
 HWY_EXPORT(lag_leaves);
 HWY_EXPORT(pull_back_leaves);
 
-void lag_mesh_pair(const PairFrame& frame, const PairWork& work, FrictionForm form, LaggedMeshPair& lagged) {
+void lag_mesh_pair(const PairFrame& frame, const PairWork& work, FrictionForm form, const FrictionRamp& ramp,
+                   LaggedMeshPair& lagged) {
     static_assert(kChunkPlanes == kChunkPairs);
     lagged.frame = frame;
-    lagged.planes.resize(work.leaves.size());
+    lagged.leaves.clear();
+    lagged.planes.clear();
     HWY_DYNAMIC_DISPATCH(lag_leaves)
-    (work.batch.chunks(), work.leaves.data(), work.leaves.size(), form == FrictionForm::Projected,
-     lagged.planes.chunks());
+    (work.batch.chunks(), work.leaves.data(), work.leaves.size(), form == FrictionForm::Projected, ramp, lagged);
     prepare_planes(lagged.planes);
 }
 
-void pull_back_leaves(const PairWork& work, const PairFrame& frame, FrictionForm form,
+void pull_back_leaves(const PairWork& work, const LaggedMeshPair& lagged, FrictionForm form,
                       const std::vector<PlaneAdjointChunk>& adjoints, std::vector<double>& band_weights,
                       StartAdjoint& start) {
+    const PairFrame& frame = lagged.frame;
     const double origins[2][3] = {{frame.origin_a.x(), frame.origin_a.y(), frame.origin_a.z()},
                                   {frame.origin_b.x(), frame.origin_b.y(), frame.origin_b.z()}};
     double totals[12] = {};
     HWY_DYNAMIC_DISPATCH(pull_back_leaves)
-    (work.batch.chunks(), adjoints.data(), work.leaves.data(), work.leaves.size(), form == FrictionForm::Projected,
-     origins, band_weights.data(), totals);
+    (work.batch.chunks(), adjoints.data(), work.leaves.data(), lagged.leaves, form == FrictionForm::Projected, origins,
+     band_weights.data(), totals);
     start.a += Eigen::Map<const Vector6d>(&totals[0]);
     start.b += Eigen::Map<const Vector6d>(&totals[6]);
 }

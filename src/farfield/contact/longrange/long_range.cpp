@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "farfield/base/error.hpp"
 
@@ -24,6 +23,7 @@ void validate(const LongRangeOptions& options, int num_bodies) {
     if (options.weight_in_joules) positive("weight_in_joules", *options.weight_in_joules);
     if (options.length_scale) positive("length_scale", *options.length_scale);
     if (options.slip_speed) positive("slip_speed", *options.slip_speed);
+    positive("near_range", options.near_range);
     positive("energy_tolerance", options.energy_tolerance);
     positive("derivative_tolerance", options.derivative_tolerance);
 }
@@ -55,10 +55,16 @@ LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& 
                           .scale = 1.0 / lengths.back(),
                           .parallel_areas = options.leaf_weights == LeafWeights::Parallel,
                           .inverse_area = 1.0 / units(index).area()});
+        if (pair(index).near) forms_.back().range = options.near_range * units(index).length / lengths.back();
     }
     set_weights(options.stiffness, options.weight_in_joules, std::move(weights));
     set_lengths(std::move(lengths));
     set_slip_speeds(options.slip_speed);
+    for (int index = 0; index < num_pairs(); ++index) {
+        ramps_.push_back(options.leaf_weights == LeafWeights::Parallel
+                             ? make_ramp(units(index), pair_weights()[static_cast<std::size_t>(index)], length(index))
+                             : FrictionRamp{});
+    }
     for (std::size_t body = 0; body < geometry.bodies.size(); ++body) {
         const double blend = options.blend.empty() ? 0.0 : options.blend[options.blend.size() == 1 ? 0 : body];
         shapes_.push_back(make_shape(geometry.bodies[body].mesh, blend));
@@ -70,22 +76,60 @@ std::unique_ptr<PairwiseMemory> LongRange::new_memory(ThreadPool* pool) const {
     memory->pairs.resize(pairs().size());
     memory->now.resize(shapes_.size());
     memory->start.resize(shapes_.size());
-    memory->active.resize(pairs().size());
-    std::iota(memory->active.begin(), memory->active.end(), 0);
+    memory->active.reserve(pairs().size());
     memory->gaps.resize(pairs().size());
     return memory;
 }
 
+double LongRange::sphere_gap(int index, const Poses& poses) const {
+    const std::size_t a = static_cast<std::size_t>(pair(index).a), b = static_cast<std::size_t>(pair(index).b);
+    const auto centre = [&](std::size_t body, const SphereTree& tree) {
+        return Eigen::Vector3d(poses[body] * tree.center.front());
+    };
+    double gap = std::numeric_limits<double>::infinity();
+    if (shapes_[a].has_mesh() && shapes_[b].has_mesh()) {
+        const SphereTree &tree_a = shapes_[a].tree, &tree_b = shapes_[b].tree;
+        gap = (centre(a, tree_a) - centre(b, tree_b)).norm() - (tree_a.radius.front() + tree_b.radius.front());
+    }
+    for (const HalfSpaceSide& side : half_space_sides(index)) {
+        const std::size_t body = side.surface_first ? a : b;
+        const Pose& ground = poses[side.surface_first ? b : a];
+        const SphereTree& tree = shapes_[body].vertex_tree;
+        const double height = (ground.rotation * side.half_space.normal).dot(centre(body, tree) - ground.position);
+        gap = std::min(gap, height - side.half_space.offset * length(index) - tree.radius.front());
+    }
+    return gap;
+}
+
+void LongRange::find_active(const Poses& poses, bool at_start, Memory& memory,
+                            std::vector<RotatedShape>& rotated) const {
+    memory.active.clear();
+    memory.seen.assign(shapes_.size(), 0);
+    for (int index = 0; index < num_pairs(); ++index) {
+        const auto k = static_cast<std::size_t>(index);
+        const PotentialForm& form = forms_[k];
+        if (form.near()) {
+            memory.gaps[k] = sphere_gap(index, poses);
+            PairMemory& cache = memory.pairs[k];
+            if (at_start) cache.forget_start(half_space_sides(index).size());
+            if (!(memory.gaps[k] < form.range * length(index)) && !cache.lagged()) continue;
+        }
+        memory.active.push_back(index);
+        memory.seen[static_cast<std::size_t>(pair(index).a)] = memory.seen[static_cast<std::size_t>(pair(index).b)] = 1;
+    }
+    for (std::size_t body = 0; body < shapes_.size(); ++body) {
+        if (memory.seen[body] != 0) rotated[body].update(shapes_[body], poses[body].rotation);
+    }
+}
+
 void LongRange::move_to_start(const Poses& poses, PairwiseMemory& step) const {
     auto& memory = static_cast<Memory&>(step);
-    for (std::size_t body = 0; body < shapes_.size(); ++body)
-        memory.start[body].update(shapes_[body], poses[body].rotation);
+    find_active(poses, true, memory, memory.start);
 }
 
 void LongRange::move_to_now(const Poses& poses, PairwiseMemory& step) const {
     auto& memory = static_cast<Memory&>(step);
-    for (std::size_t body = 0; body < shapes_.size(); ++body)
-        memory.now[body].update(shapes_[body], poses[body].rotation);
+    find_active(poses, false, memory, memory.now);
 }
 
 SlipModel LongRange::slip_model(int index, double dt, bool fixed_plane) const {

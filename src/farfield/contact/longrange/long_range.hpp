@@ -58,8 +58,13 @@ class LongRange final : public PairwisePotential {
     void move_to_start(const Poses& poses, PairwiseMemory& memory) const override;
     void move_to_now(const Poses& poses, PairwiseMemory& memory) const override;
     void lag(int pair, PairwiseMemory& memory) const override;
+    /// Between bounding spheres, or a sphere and a half-space [m].
+    [[nodiscard]] double sphere_gap(int pair, const Poses& poses) const;
+    /// Near pairs out of range that nothing was lagged for are not active, and bodies of no active pair are not rotated.
+    void find_active(const Poses& poses, bool at_start, Memory& memory, std::vector<RotatedShape>& rotated) const;
     void pair_energy(int pair, PairwiseMemory& memory, PairResult& result) const override;
     void pair_linearize(int pair, PairwiseMemory& memory, PairResult& result, PairBlock& block) const override;
+    bool pair_friction(int pair, PairwiseMemory& memory, PairBlock& block) const override;
     void pair_vjp(int pair, std::span<const Twists> directions, PairwiseMemory& memory) const override;
 
     [[nodiscard]] PairView view(int pair, const Poses& poses, const std::vector<RotatedShape>& rotated) const;
@@ -74,12 +79,12 @@ class LongRange final : public PairwisePotential {
     void mesh_vjp(const Motions& motions, const Vector6d& twist_a, const Vector6d& twist_b, const SlipModel& slip,
                   PairMemory& cache, PairScratch& scratch, PairAdjoint& adjoint) const;
     void half_space_vjp(const Motions& motions, const Vector6d& twist_mesh, const Vector6d& twist_plane,
-                        const SlipModel& slip, const LaggedHalfSpace& lagged, const HalfSpaceWork& work,
-                        const PotentialForm& form, PairScratch& scratch, bool surface_first,
-                        PairAdjoint& adjoint) const;
+                        const SlipModel& slip, const LaggedHalfSpace& lagged, const HalfSpaceWork& work, int pair,
+                        PairScratch& scratch, bool surface_first, PairAdjoint& adjoint) const;
 
     LongRangeOptions options_;
     std::vector<PotentialForm> forms_;  ///< per pair
+    std::vector<FrictionRamp> ramps_;   ///< per pair
     std::vector<Shape> shapes_;
 };
 

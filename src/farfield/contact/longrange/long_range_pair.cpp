@@ -20,6 +20,16 @@ Vector6d scaled_twist(const Vector6d& twist, double length) {
     return scaled;
 }
 
+/// Derivatives by positions divided by l0 become those by positions [m].
+void unscale(double length, Vector12d& gradient, Matrix12d& hessian) {
+    const double scale = 1.0 / length;
+    for (const Eigen::Index first : {0, 6}) {
+        gradient.segment<3>(first) *= scale;
+        hessian.middleRows<3>(first) *= scale;
+        hessian.middleCols<3>(first) *= scale;
+    }
+}
+
 }  // namespace
 
 LongRange::PairView LongRange::view(int index, const Poses& poses, const std::vector<RotatedShape>& rotated) const {
@@ -83,7 +93,8 @@ void LongRange::lag(int index, PairwiseMemory& step) const {
             const Vector3d where = memory.previous[at(sides[k].surface_first ? bodies.a : bodies.b)].position;
             refuse_touching(index, &where);
         }
-        lag_half_space(side.frame, work, *pair.form, options_.friction, cache.half_space_friction[k]);
+        lag_half_space(side.frame, work, *pair.form, options_.friction, ramps_[at(index)],
+                       cache.half_space_friction[k]);
     }
     if (!pair.meshes()) return;
     const PairFrame frame = pair.frame();
@@ -93,7 +104,7 @@ void LongRange::lag(int index, PairwiseMemory& step) const {
             length(index) * 0.5 * (pair.pose_a.position + pair.pose_b.position - frame.origin_a - frame.origin_b);
         refuse_touching(index, &where);
     }
-    lag_mesh_pair(frame, work, options_.friction, cache.mesh_friction);
+    lag_mesh_pair(frame, work, options_.friction, ramps_[at(index)], cache.mesh_friction);
 }
 
 void LongRange::pair_energy(int index, PairwiseMemory& step, PairResult& result) const {
@@ -121,7 +132,7 @@ void LongRange::pair_energy(int index, PairwiseMemory& step, PairResult& result)
         result.finite = solve(pair, pair.frame(), Wanted::Values, options_.energy_tolerance, cache.planes, work);
         if (!result.finite) return;
         energy += sum_values(*pair.form, work);
-        if (coefficient != 0.0) {
+        if (coefficient != 0.0 && cache.mesh_friction.planes.size() > 0) {
             const Motions motions = mesh_motions(start, pair, cache.mesh_friction);
             friction += solve_planes(cache.mesh_friction.planes, motions.a, motions.b,
                                      slip_model(index, memory.dt, false), {.of_energy = options_.energy_tolerance});
@@ -134,37 +145,24 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
     auto& memory = static_cast<Memory&>(step);
     const Memory::Scratch scratch = memory.borrow();
     PairMemory& cache = memory.pairs[at(index)];
-    const double weight = memory.weights[at(index)], coefficient = memory.coefficients[at(index)];
+    const double weight = memory.weights[at(index)];
     const PairView pair = view(index, memory.poses, memory.now);
-    const PairView start = coefficient != 0.0 ? view(index, memory.previous, memory.start) : pair;
-    double energy = 0.0, friction = 0.0;
-    const auto add_potential = [&](bool same_order, const RelativeSum& sum, const Vector3d& s_a, const Vector3d& s_b,
-                                   double gap) {
+    double energy = 0.0;
+    const auto add = [&](bool same_order, const RelativeSum& sum, const Vector3d& s_a, const Vector3d& s_b,
+                         double gap) {
         const PairDerivatives d = to_body_charts(sum, s_a, s_b);
-        add_in_pair_order(same_order, weight, d.gradient, d.hessian, block.normal_gradient, block.normal_hessian);
+        add_in_pair_order(same_order, weight, d.gradient, d.hessian, result.gradient, block.hessian);
         energy += sum.value;
         block.gap = std::min(block.gap, gap);
     };
-    const auto add_friction = [&](bool same_order, const FrictionSum& sum) {
-        add_in_pair_order(same_order, weight * coefficient, sum.gradient, sum.hessian, result.gradient, block.hessian);
-        friction += sum.energy;
-    };
-    const auto& sides = half_space_sides(index);
-    for (std::size_t k = 0; k < sides.size(); ++k) {
-        const SideView side = view(sides[k], pair);
+    for (const HalfSpaceSide& half_space : half_space_sides(index)) {
+        const SideView side = view(half_space, pair);
         HalfSpaceWork& work = scratch->half_space_work;
         result.finite = traverse(*side.mesh, *side.rotated, side.frame, *pair.form, work);
         if (!result.finite) return;
         RelativeSum sum;
         sum_derivatives(side.frame, *pair.form, work, sum);
-        add_potential(sides[k].surface_first, sum, side.frame.origin_mesh, side.frame.origin_plane, work.gap);
-        if (coefficient == 0.0) continue;
-        LaggedHalfSpace& lagged = cache.half_space_friction[k];
-        const Motions motions = half_space_motions(sides[k], start, pair, lagged);
-        FrictionSum friction_sum;
-        add_fixed_friction(lagged.plane(), motions.a, motions.b, slip_model(index, memory.dt, true), friction_sum,
-                           {lagged.duals, memory.multiplier});
-        add_friction(sides[k].surface_first, friction_sum);
+        add(half_space.surface_first, sum, side.frame.origin_mesh, side.frame.origin_plane, work.gap);
     }
     if (pair.meshes()) {
         const PairFrame frame = pair.frame();
@@ -173,29 +171,45 @@ void LongRange::pair_linearize(int index, PairwiseMemory& step, PairResult& resu
         if (!result.finite) return;
         RelativeSum sum;
         sum_derivatives(*pair.form, work, sum);
-        add_potential(true, sum, frame.origin_a, frame.origin_b, work.gap);
-        if (coefficient != 0.0) {
-            const Motions motions = mesh_motions(start, pair, cache.mesh_friction);
-            const SlipModel slip = slip_model(index, memory.dt, false);
-            FrictionSum friction_sum;
-            friction_sum.energy =
-                solve_planes(cache.mesh_friction.planes, motions.a, motions.b, slip, kPlaneDerivatives);
-            add_planes(cache.mesh_friction.planes, motions.a, motions.b, slip, friction_sum, memory.multiplier);
-            add_friction(true, friction_sum);
-        }
+        add(true, sum, frame.origin_a, frame.origin_b, work.gap);
     }
-    Vector12d unit = Vector12d::Ones();
-    unit.segment<3>(0) /= length(index);
-    unit.segment<3>(6) /= length(index);
-    result.gradient = result.gradient.cwiseProduct(unit).eval();
-    block.normal_gradient = block.normal_gradient.cwiseProduct(unit).eval();
-    block.hessian = unit.asDiagonal() * block.hessian * unit.asDiagonal();
-    block.normal_hessian = unit.asDiagonal() * block.normal_hessian * unit.asDiagonal();
+    unscale(length(index), result.gradient, block.hessian);
     block.gap *= length(index);
-    result.gradient += block.normal_gradient;
-    block.hessian += block.normal_hessian;
-    result.friction = weight * coefficient * friction;
-    result.energy = weight * energy + result.friction;
+    result.energy = weight * energy;
+}
+
+bool LongRange::pair_friction(int index, PairwiseMemory& step, PairBlock& block) const {
+    auto& memory = static_cast<Memory&>(step);
+    PairMemory& cache = memory.pairs[at(index)];
+    const double weight = memory.weights[at(index)] * memory.coefficients[at(index)];
+    const auto& sides = half_space_sides(index);
+    const auto add = [&](bool same_order, const FrictionSum& sum) {
+        add_in_pair_order(same_order, weight, sum.gradient, sum.hessian, block.friction_gradient,
+                          block.friction_hessian);
+        block.friction_energy += weight * sum.energy;
+    };
+    bool rubs = cache.mesh_friction.planes.size() > 0;
+    for (std::size_t k = 0; k < sides.size(); ++k) rubs = rubs || !cache.half_space_friction[k].points.empty();
+    if (!rubs) return false;
+    const PairView start = view(index, memory.previous, memory.start), now = view(index, memory.poses, memory.now);
+    for (std::size_t k = 0; k < sides.size(); ++k) {
+        LaggedHalfSpace& lagged = cache.half_space_friction[k];
+        const Motions motions = half_space_motions(sides[k], start, now, lagged);
+        FrictionSum sum;
+        add_fixed_friction(lagged.plane(), motions.a, motions.b, slip_model(index, memory.dt, true), sum,
+                           {lagged.duals, memory.multiplier});
+        add(sides[k].surface_first, sum);
+    }
+    if (PlaneBatch& planes = cache.mesh_friction.planes; planes.size() > 0) {
+        const Motions motions = mesh_motions(start, now, cache.mesh_friction);
+        const SlipModel slip = slip_model(index, memory.dt, false);
+        FrictionSum sum;
+        sum.energy = solve_planes(planes, motions.a, motions.b, slip, kPlaneDerivatives);
+        add_planes(planes, motions.a, motions.b, slip, sum, memory.multiplier);
+        add(true, sum);
+    }
+    unscale(length(index), block.friction_gradient, block.friction_hessian);
+    return true;
 }
 
 void LongRange::mesh_vjp(const Motions& motions, const Vector6d& twist_a, const Vector6d& twist_b,
@@ -204,25 +218,23 @@ void LongRange::mesh_vjp(const Motions& motions, const Vector6d& twist_a, const 
     planes_vjp(cache.mesh_friction.planes, motions.a, motions.b, slip, twist_a, twist_b, scratch.plane_adjoints, sums);
     adjoint.phi += sums.phi;
     adjoint.start.add({sums.previous_a, sums.previous_b});
-    const PairFrame& frame = cache.mesh_friction.frame;
     scratch.band_weights.assign(cache.start_work.bands.size(), 0.0);
-    pull_back_leaves(cache.start_work, frame, options_.friction, scratch.plane_adjoints, scratch.band_weights,
-                     adjoint.start);
-    pull_back_bands(cache.start_work, frame, scratch.band_weights, adjoint.start);
+    pull_back_leaves(cache.start_work, cache.mesh_friction, options_.friction, scratch.plane_adjoints,
+                     scratch.band_weights, adjoint.start);
+    pull_back_bands(cache.start_work, cache.mesh_friction.frame, scratch.band_weights, adjoint.start);
 }
 
 void LongRange::half_space_vjp(const Motions& motions, const Vector6d& twist_mesh, const Vector6d& twist_plane,
                                const SlipModel& slip, const LaggedHalfSpace& lagged, const HalfSpaceWork& work,
-                               const PotentialForm& form, PairScratch& scratch, bool surface_first,
-                               PairAdjoint& adjoint) const {
+                               int pair, PairScratch& scratch, bool surface_first, PairAdjoint& adjoint) const {
     scratch.points.resize(lagged.points.size());
     const FrictionAdjoint friction =
         fixed_friction_vjp(lagged.plane(), motions.a, motions.b, slip, twist_mesh, twist_plane, scratch.points);
     adjoint.phi += friction.phi;
     StartAdjoint back{friction.previous_a, friction.previous_b};
     scratch.band_weights.assign(work.bands.size(), 0.0);
-    pull_back_half_space(lagged.frame, work, form, options_.friction, friction, scratch.points, scratch.band_weights,
-                         back);
+    pull_back_half_space(lagged.frame, work, forms_[at(pair)], options_.friction, ramps_[at(pair)], friction,
+                         scratch.points, scratch.band_weights, back);
     adjoint.start.add(back, surface_first);
 }
 
@@ -240,13 +252,13 @@ void LongRange::pair_vjp(int index, std::span<const Twists> directions, Pairwise
         PairAdjoint& adjoint = memory.adjoint(index, direction);
         const Vector6d twist_a = scaled_twist(directions[direction][start.a], length(index));
         const Vector6d twist_b = scaled_twist(directions[direction][start.b], length(index));
-        if (start.meshes()) mesh_vjp(meshes, twist_a, twist_b, free, cache, *scratch, adjoint);
+        if (cache.mesh_friction.planes.size() > 0) mesh_vjp(meshes, twist_a, twist_b, free, cache, *scratch, adjoint);
         for (std::size_t k = 0; k < sides.size(); ++k) {
             const bool first = sides[k].surface_first;
             const LaggedHalfSpace& lagged = cache.half_space_friction[k];
             half_space_vjp(half_space_motions(sides[k], start, now, lagged), first ? twist_a : twist_b,
-                           first ? twist_b : twist_a, fixed, lagged, cache.start_half_work[k], *start.form, *scratch,
-                           first, adjoint);
+                           first ? twist_b : twist_a, fixed, lagged, cache.start_half_work[k], index, *scratch, first,
+                           adjoint);
         }
         const double weight = memory.weights[at(index)];
         adjoint.phi *= weight;

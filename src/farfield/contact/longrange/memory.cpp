@@ -15,6 +15,26 @@ constexpr double kHalf = 4294967296.0;  // 2^32
 
 }  // namespace
 
+bool PairMemory::lagged() const {
+    if (mesh_friction.planes.size() > 0) return true;
+    for (const LaggedHalfSpace& one : half_space_friction) {
+        if (!one.points.empty()) return true;
+    }
+    return false;
+}
+
+void PairMemory::forget_start(std::size_t num_half_spaces) {
+    half_space_friction.resize(num_half_spaces);
+    start_half_work.resize(num_half_spaces);
+    mesh_friction.planes.clear();
+    start_work.clear();
+    for (LaggedHalfSpace& one : half_space_friction) {
+        one.points.clear();
+        one.duals.clear();
+    }
+    for (HalfSpaceWork& work : start_half_work) work.clear();
+}
+
 std::vector<double> Memory::save() const {
     std::vector<double> values{static_cast<double>(pairs.size())};
     for (const PairMemory& pair : pairs) {

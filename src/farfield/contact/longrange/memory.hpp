@@ -20,6 +20,10 @@ struct PairMemory {
     std::vector<LaggedHalfSpace> half_space_friction;
     PairWork start_work;                         ///< what was lagged, for the way back: StepMode::Backward
     std::vector<HalfSpaceWork> start_half_work;  ///< the same, one per half-space
+
+    /// Does any load lagged at the start of the step act?
+    [[nodiscard]] bool lagged() const;
+    void forget_start(std::size_t num_half_spaces);
 };
 
 struct PairScratch {
@@ -38,6 +42,7 @@ class Memory final : public PairwiseMemory {
 
     std::vector<PairMemory> pairs;
     std::vector<RotatedShape> now, start;  ///< per body, for the current and the lagged poses
+    std::vector<char> seen;                ///< per body: some active pair looks at it
 
     /// Scratch space for one pair at a time; it comes back at the end of the caller's scope.
     using Scratch = std::unique_ptr<PairScratch, std::function<void(PairScratch*)>>;

@@ -29,7 +29,10 @@ struct LongRangeOptions {
     /// l0 [m]: the potential is evaluated on x / l0. None: 1 m beside a weight in joules, as in the tables, else automatic_length.
     std::optional<double> length_scale{};
     std::optional<double> slip_speed{};  ///< smoothing of friction [m/s]; none: automatic_slip_speed
-    double energy_tolerance = 1e-9;      ///< nested solves when only the energy is wanted
+    /// Range of ContactPair::near in sizes L of the smaller body (PairUnits::length): two triangles stop pushing where their bounding
+    /// spheres are near_range L apart, and begin to fade at half of it.
+    double near_range = 0.05;
+    double energy_tolerance = 1e-9;  ///< nested solves when only the energy is wanted
     double derivative_tolerance = 1e-12;
     FrictionForm friction = FrictionForm::Projected;
     bool brute_force = false;  ///< all pairs of triangles, all vertices, no blending: the oracle and the baseline

@@ -50,15 +50,29 @@ HWY_INLINE Quad load_each(const double* values, const size_t (&at)[4]) {
     return Quad::of(values[at[0]], values[at[1]], values[at[2]], values[at[3]]);
 }
 
+/// As step() and faded() of centred.hpp.
+HWY_INLINE void fade(const PotentialForm& form, Quad t, FourCentred& c) {
+    const Quad zero = Quad::set(0.0), one = Quad::set(1.0), inverse = Quad::set(1.0 / form.fade_width());
+    const Quad u = min(max((t - Quad::set(form.fade_start())) * inverse, zero), one);
+    const Quad v = min(max((Quad::set(form.range) - t) * inverse, zero), one), uv = u * v;
+    const Quad rest = (v * v) * (v * fma(v, fms(Quad::set(6.0), v, Quad::set(15.0)), Quad::set(10.0)));
+    const Quad slope = Quad::set(30.0) * (uv * uv) * inverse;
+    const Quad second = Quad::set(60.0) * uv * (v - u) * (inverse * inverse);
+    c.second = fms(rest, c.second, fma(slope + slope, c.first, second * c.value));
+    c.first = fms(rest, c.first, slope * c.value);
+    c.value = rest * c.value;
+}
+
 /// As centred() of centred.hpp.
 HWY_INLINE void evaluate(const TraversalInput& in, const uint64_t (&nodes)[4], const FourPairs& f, FourCentred& c) {
     const Quad one = Quad::set(1.0), twelve = Quad::set(12.0);
     c.inverse = one / f.r;
-    Quad q2 = c.inverse, share = one;
+    Quad q2 = c.inverse, share = one, t = f.r;
     if (HWY_LIKELY(in.form.parallel_areas)) {
         const size_t i[4] = {low(nodes[0]), low(nodes[1]), low(nodes[2]), low(nodes[3])};
         const size_t j[4] = {high(nodes[0]), high(nodes[1]), high(nodes[2]), high(nodes[3])};
-        q2 = one / fma(Quad::set(in.form.scale), load_each(in.a.spread, i) + load_each(in.b.spread, j), f.r);
+        t = fma(Quad::set(in.form.scale), load_each(in.a.spread, i) + load_each(in.b.spread, j), f.r);
+        q2 = one / t;
         const Quad area_a = load_each(in.a.area, i), area_b = load_each(in.b.area, j);
         share = area_a * area_b / (area_a + area_b) * Quad::set(in.form.inverse_area);
     }
@@ -66,6 +80,7 @@ HWY_INLINE void evaluate(const TraversalInput& in, const uint64_t (&nodes)[4], c
     c.value = fma(twelve * q, Quad::set(2.0) + q, Quad::set(in.form.far_value));
     c.first = Quad::set(0.0) - twelve * ((one + q) * q3);
     c.second = (q3 * q2) * fma(Quad::set(24.0), q, Quad::set(18.0));
+    if (HWY_UNLIKELY(in.form.near())) fade(in.form, t, c);
     if (HWY_LIKELY(in.form.parallel_areas))
         c.value = share * c.value, c.first = share * c.first, c.second = share * c.second;
 }

@@ -56,7 +56,7 @@ struct Ends {
 };
 
 /// Tests the children of `count` node pairs against each other. Far ones are appended to work.far, the others become work.found, of which
-/// work.places tells the band nodes. Squares are compared; a distance within rounding of d1 or d2 may fall on either side, where
+/// work.places tells the band nodes. Those out of a near pair's range are left out and only bound work.gap. Squares are compared; a distance within rounding of d1 or d2 may fall on either side, where
 /// the blend is flat.
 void test_level(const TraversalInput& input, size_t count, PairWork& work, LevelCounts& out) {
     const TraversalInput in = input;  // a copy of our own need not be read again after every store
@@ -70,6 +70,8 @@ void test_level(const TraversalInput& input, size_t count, PairWork& work, Level
     const Quad x = Quad::set(in.a.origin[0] - in.b.origin[0]), y = Quad::set(in.a.origin[1] - in.b.origin[1]),
                z = Quad::set(in.a.origin[2] - in.b.origin[2]);
     const Quad stretch = Quad::set((1.0 + in.margin) * (1.0 + in.margin)), scale = Quad::set(in.form.scale);
+    const Quad range = Quad::set(in.form.range), one = Quad::set(1.0), far_away = Quad::set(1e300);
+    Quad gap = far_away;  // of what a near pair leaves out
     for (size_t k = 0; k < count; ++k) {
         const size_t i = low(nodes[k]), j = high(nodes[k]), ahead = k + kAhead < count ? k + kAhead : k;
         hwy::Prefetch(&in.a.spheres[low(nodes[ahead])]), hwy::Prefetch(&in.a.children[low(nodes[ahead])]);
@@ -83,11 +85,18 @@ void test_level(const TraversalInput& input, size_t count, PairWork& work, Level
                    d1 = scale * (spread_outer(a.radius) + spread_inner(b.radius));
         const Quad d1_squared = d1 * d1;
         const unsigned valid = children_a.valid_a & children_b.valid_b;
-        const unsigned near = less_bits(squared, stretch * d1_squared) & valid;
+        unsigned near = less_bits(squared, stretch * d1_squared) & valid, far_bits = valid & ~near;
+        if (HWY_UNLIKELY(in.form.near())) {
+            const unsigned reached = less_bits(squared, (d1 + range) * (d1 + range));
+            near &= reached;
+            far_bits &= less_bits(squared, range * range);
+            const unsigned left_out = valid & ~(near | far_bits);
+            if (left_out != 0) gap = min(gap, (sqrt(squared) - d1) + far_away * (one - ones(left_out)));
+        }
         const unsigned blended = less_bits(d1_squared, squared) & near;
         const Quad weight = Quad::set(weights[k]);
         const int parent[4] = {parents[k], parents[k], parents[k], parents[k]};
-        far.put(children_a, children_b, valid & ~near, weight, parent);
+        far.put(children_a, children_b, far_bits, weight, parent);
         found.put(children_a, children_b, near, weight, parent);
         store_packed(d1, blended, d1s);
         for (size_t lane = 0; lane < 4; ++lane) places[lane] = num_found + kPlaces.place[near][blended][lane];
@@ -97,6 +106,10 @@ void test_level(const TraversalInput& input, size_t count, PairWork& work, Level
     out.far = static_cast<size_t>(far.nodes - work.far.nodes.data());
     out.found = static_cast<size_t>(num_found);
     out.bands = static_cast<size_t>(places - work.places.data());
+    if (!in.form.near()) return;
+    double lanes[4];
+    gap.store(lanes);
+    for (const double one_gap : lanes) work.gap = one_gap < work.gap ? one_gap : work.gap;
 }
 
 /// Weights the `count` band nodes of work.found at work.places, padded to a multiple of four, and with kDerivatives records them in work.bands from
@@ -256,7 +269,11 @@ void traverse(const Shape& a, const RotatedShape& rotated_a, const Shape& b, con
               const PairFrame& frame, const PotentialForm& form, Wanted wanted, PairWork& work) {
     work.clear();
     const auto root_a = static_cast<std::size_t>(a.tree.size()), root_b = static_cast<std::size_t>(b.tree.size());
-    if (!form.hierarchy) return add_all_leaves(a, b, form, root_a, root_b, work);
+    if (!form.hierarchy) {
+        add_all_leaves(a, b, form, root_a, root_b, work);
+        if (form.near()) fade_leaves(a, rotated_a, b, rotated_b, frame, form, wanted, work);
+        return;
+    }
     const TraversalInput in{make_side(a, rotated_a, frame.origin_a), make_side(b, rotated_b, frame.origin_b),
                             std::max(a.blend, b.blend), form};
     LevelCounts counts{};
@@ -288,6 +305,7 @@ void traverse(const Shape& a, const RotatedShape& rotated_a, const Shape& b, con
         }
         count = part_leaves(a, b, form, level, counts.found, work);
     }
+    if (form.near()) fade_leaves(a, rotated_a, b, rotated_b, frame, form, wanted, work);
     work.num_far = counts.far;
     if (counts.far == 0) return;
     for (std::size_t k = counts.far; k % 4 != 0; ++k) {
@@ -299,7 +317,7 @@ void traverse(const Shape& a, const RotatedShape& rotated_a, const Shape& b, con
         work.value += HWY_DYNAMIC_DISPATCH(sum_far_values)(in, counts.far, work);
     } else {
         double totals[kTermSums];
-        work.gap = HWY_DYNAMIC_DISPATCH(sum_far)(in, counts.far, work, totals);
+        work.gap = std::min(work.gap, HWY_DYNAMIC_DISPATCH(sum_far)(in, counts.far, work, totals));
         unpack(totals, work.hessian);
     }
 }

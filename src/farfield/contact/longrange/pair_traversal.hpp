@@ -12,6 +12,11 @@
 
 namespace farfield::contact::longrange {
 
+/// The leaves of a near pair after the recursion: those out of range go, and those that fade get a band node of their own with zero in
+/// place of C. These stand in the last level of the table, so every parent still comes before its children.
+void fade_leaves(const Shape& a, const RotatedShape& rotated_a, const Shape& b, const RotatedShape& rotated_b,
+                 const PairFrame& frame, const PotentialForm& form, Wanted wanted, PairWork& work);
+
 /// Bottom-up over the band nodes, to whose sums the leaves and far terms have been added: completes the sums, and adds the bands' own
 /// terms to the lower triangle of the Hessian.
 void add_bands(BandTable& bands, Matrix6d& hessian);

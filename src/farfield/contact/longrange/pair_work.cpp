@@ -78,6 +78,13 @@ std::size_t BandTable::begin_level(std::size_t count) {
     return first;
 }
 
+void BandTable::repeat_last() {
+    for (std::size_t k = size_; k < size_ + 3; ++k) {
+        for (std::size_t f = 0; f < kNumFields; ++f) values_[capacity_ * f + k] = values_[capacity_ * f + size_ - 1];
+        sums_[k + 2] = sums_[size_ + 1];
+    }
+}
+
 void NodePairs::grow(std::size_t size) {
     if (size <= nodes.size()) return;
     const std::size_t larger = std::max(size, 2 * nodes.size());

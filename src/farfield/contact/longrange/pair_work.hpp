@@ -10,11 +10,15 @@
 ///             Over facing surfaces they sum to the contact area, whatever the cut; a huge triangle under a small one weighs what the
 ///             small one does. h is concave with h(0, y) = 0, so children weigh at least as much as their node; with C at
 ///             r + rho_I + rho_J (rho: SphereTree::spread) this keeps S >= C. As printed all shares are 1 and rho = 0.
+/// Near:       a pair of range D replaces C by (1 - psi) C, psi the same quintic step of t = r + rho_I + rho_J between D/2 and D, and a
+///             leaf by (1 - psi) P with t = r - R_i - R_j. t only falls from a node to its children, so S >= C holds as before: C2, only
+///             ever pushes, a barrier still (at touch t <= 0), and node pairs with r >= R_I + R_J + D are never visited.
 /// Weight of a term: product of (1 - phi) over the band nodes above it. Three passes: `traverse` goes down level by level, sums far
 /// terms and emits band nodes and leaves; `solve_leaves` minimises over the planes; `sum_*` goes bottom-up. The order is fixed and
 /// all lane arithmetic independent of neighbours: same bits always on one SIMD target.
 #include <Eigen/Dense>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "farfield/contact/longrange/pair_lanes.hpp"
@@ -25,11 +29,16 @@ namespace farfield::contact::longrange {
 
 /// The potential of one pair of bodies.
 struct PotentialForm {
-    double far_value = 0.0;      ///< 12: as printed; 0: zero offset
-    bool hierarchy = true;       ///< false: all pairs of triangles, no blending
-    double scale = 1.0;          ///< 1 / l0 [1/m]
-    bool parallel_areas = true;  ///< false: every leaf weighs 1
-    double inverse_area = 1.0;   ///< 1 / A_ref [1/m^2]
+    double far_value = 0.0;                                  ///< 12: as printed; 0: zero offset
+    bool hierarchy = true;                                   ///< false: all pairs of triangles, no blending
+    double scale = 1.0;                                      ///< 1 / l0 [1/m]
+    bool parallel_areas = true;                              ///< false: every leaf weighs 1
+    double inverse_area = 1.0;                               ///< 1 / A_ref [1/m^2]
+    double range = std::numeric_limits<double>::infinity();  ///< D of a near pair, in units of l0
+
+    [[nodiscard]] bool near() const { return range < std::numeric_limits<double>::infinity(); }
+    [[nodiscard]] double fade_start() const { return 0.5 * range; }
+    [[nodiscard]] double fade_width() const { return 0.5 * range; }
 
     /// Of two nodes or leaves that own areas x and y: h(x, y)/A_ref, h = xy/(x + y).
     [[nodiscard]] double share(double x, double y) const {
@@ -88,6 +97,8 @@ class BandTable {
     void clear();
     /// Room for `count` more and four of padding; the new ones start a level. Returns the index of the first.
     std::size_t begin_level(std::size_t count);
+    /// Copies the last node into the padding, which is read four at a time and weighs nothing.
+    void repeat_last();
     [[nodiscard]] std::size_t num_levels() const { return levels_.size(); }
     [[nodiscard]] std::size_t level_begin(std::size_t level) const { return levels_[level]; }
     [[nodiscard]] std::size_t level_end(std::size_t level) const {

@@ -101,10 +101,12 @@ Shape make_shape(const TriangleMesh& mesh, double blend) {
     shape.corners = rows(shape.vertices, nullptr);
     shape.vertex_nodes = rows(shape.vertex_tree.center, nullptr);
     shape.path_bits.resize(shape.triangles.size());
+    shape.leaf.resize(shape.triangles.size());
     for (int node = 0; node < shape.tree.size(); ++node) {
         const auto k = static_cast<std::size_t>(node);
         if (shape.tree.is_leaf(node)) {
             shape.path_bits[static_cast<std::size_t>(shape.tree.item[k])] = spread_bits(shape.tree.path[k]);
+            shape.leaf[static_cast<std::size_t>(shape.tree.item[k])] = node;
         }
     }
     return shape;

@@ -38,6 +38,7 @@ struct Shape {
     SphereTree tree;                        ///< over triangles; empty without a mesh
     SphereTree vertex_tree;                 ///< for half-spaces
     std::vector<double> area, vertex_area;  ///< per node of `tree` and of `vertex_tree`, see effective_areas
+    std::vector<int> leaf;                  ///< per triangle: its node of `tree`
     std::vector<std::uint64_t> path_bits;   ///< per triangle: its path with a zero after every bit
     std::vector<ChildNodes>
         children;              ///< per node of `tree`, and last a node above the root with the root as only child

@@ -134,9 +134,9 @@ PairwiseMemory::PairwiseMemory(const PairwisePotential& model, ThreadPool* pool)
 }
 
 template <class Work>
-void PairwiseMemory::for_each_active(const Work& work) {
-    const auto one = [&](int slot) { work(slot, active[at(slot)]); };
-    const int count = static_cast<int>(active.size());
+void PairwiseMemory::for_each(const std::vector<int>& pairs, const Work& work) {
+    const auto one = [&](int slot) { work(slot, pairs[at(slot)]); };
+    const int count = static_cast<int>(pairs.size());
     if (pool_) {
         pool_->run(count, std::cref(one));
     } else {
@@ -165,7 +165,7 @@ void PairwiseMemory::begin(const Poses& start, double step_length, const Paramet
     if (mode == StepMode::Frictionless) return;
     previous = start;
     model_.move_to_start(start, *this);
-    for_each_active([&](int, int pair) {
+    for_each(active, [&](int, int pair) {
         // Without friction there is nothing to lag; only the way back, which tells what friction would do, asks for it.
         if (mode == StepMode::Backward || coefficients[at(pair)] != 0.0) model_.lag(pair, *this);
     });
@@ -180,7 +180,7 @@ void PairwiseMemory::move_to(const Poses& now) {
 
 double PairwiseMemory::energy(const Poses& now) {
     move_to(now);
-    for_each_active([&](int, int pair) {
+    for_each(active, [&](int, int pair) {
         results_[at(pair)] = {};
         model_.pair_energy(pair, *this, results_[at(pair)]);
     });
@@ -195,18 +195,25 @@ double PairwiseMemory::energy(const Poses& now) {
 void PairwiseMemory::linearize(const Poses& now, ContactLinearization& out) {
     move_to(now);
     out.blocks.resize(active.size());
-    for_each_active([&](int slot, int pair) {
+    for_each(active, [&](int slot, int pair) {
         PairBlock& block = out.blocks[at(slot)];
         block.a = model_.pair(pair).a;
         block.b = model_.pair(pair).b;
         block.hessian.setZero();
-        block.normal_hessian.setZero();
-        block.normal_gradient.setZero();
         block.gap = kInfinity;
-        results_[at(pair)] = {};
-        model_.pair_linearize(pair, *this, results_[at(pair)], block);
+        PairResult& result = results_[at(pair)] = {};
+        model_.pair_linearize(pair, *this, result, block);
+        block.rubs = false;
+        if (!result.finite) return;
+        add_friction(pair, block);
+        if (!block.rubs) return;
+        block.hessian += block.friction_hessian;
+        result.gradient += block.friction_gradient;
+        result.friction = block.friction_energy;
+        result.energy += block.friction_energy;
     });
     if (multiplier == Multiplier::Extrapolated) multiplier = Multiplier::Kept;
+    rubbing_.clear();
     out.energy = out.friction_energy = 0.0;
     out.wrench.assign(model_.num_bodies(), Vector6d::Zero());
     model_.find_far_gaps(*this);
@@ -225,12 +232,36 @@ void PairwiseMemory::linearize(const Poses& now, ContactLinearization& out) {
         out.wrench[at(block.a)] += result.gradient.head<6>();
         out.wrench[at(block.b)] += result.gradient.tail<6>();
         out.gaps[at(active[slot])] = block.gap;
+        if (block.rubs) rubbing_.push_back(active[slot]);
         if (result.energy == 0.0) continue;  // near, but out of range
         if (kept != slot) out.blocks[kept] = block;
         ++kept;
     }
     out.blocks.resize(kept);
     linearized_ = true;
+}
+
+void PairwiseMemory::add_friction(int pair, PairBlock& block) {
+    block.rubs = false;
+    if (coefficients[at(pair)] == 0.0) return;
+    block.friction_energy = 0.0;
+    block.friction_gradient.setZero();
+    block.friction_hessian.setZero();
+    block.rubs = model_.pair_friction(pair, *this, block);
+}
+
+void PairwiseMemory::linearize_friction(const Poses& now, std::vector<PairBlock>& out) {
+    model_.check(now);
+    linearized_ = false;
+    poses = now;
+    out.resize(rubbing_.size());
+    for_each(rubbing_, [&](int slot, int pair) {
+        PairBlock& block = out[at(slot)];
+        block.a = model_.pair(pair).a;
+        block.b = model_.pair(pair).b;
+        add_friction(pair, block);
+    });
+    if (multiplier == Multiplier::Extrapolated) multiplier = Multiplier::Kept;
 }
 
 void PairwiseMemory::accept() {
@@ -248,7 +279,7 @@ void PairwiseMemory::vjp(std::span<const Twists> directions, std::span<ContactGr
             fail(name, ": ", twists.size(), " twists, expected ", model_.num_bodies());
     }
     if (adjoints_.size() < directions.size() * weights.size()) adjoints_.resize(directions.size() * weights.size());
-    for_each_active([&](int, int pair) {
+    for_each(active, [&](int, int pair) {
         for (std::size_t k = 0; k < directions.size(); ++k) adjoint(pair, k).clear();
         model_.pair_vjp(pair, directions, *this);
     });

@@ -48,6 +48,7 @@ class PairwiseMemory : public ContactMemory, public ContactStep {
     PairwiseMemory(const PairwisePotential& model, ThreadPool* pool);
     [[nodiscard]] double energy(const Poses& poses) final;
     void linearize(const Poses& poses, ContactLinearization& out) final;
+    void linearize_friction(const Poses& poses, std::vector<PairBlock>& out) final;
     void accept() final;
     void vjp(std::span<const Twists> directions, std::span<ContactGradient> out) final;
 
@@ -74,7 +75,8 @@ class PairwiseMemory : public ContactMemory, public ContactStep {
     void begin(const Poses& start, double step_length, const Parameters& parameters, StepMode step_mode);
     void move_to(const Poses& now);
     template <class Work>
-    void for_each_active(const Work& work);
+    void for_each(const std::vector<int>& pairs, const Work& work);
+    void add_friction(int pair, PairBlock& block);
 
     const PairwisePotential& model_;
     ThreadPool* pool_ = nullptr;
@@ -82,6 +84,7 @@ class PairwiseMemory : public ContactMemory, public ContactStep {
     Eigen::VectorXd friction_;  ///< per body
     bool linearized_ = false;
     std::vector<PairResult> results_;
+    std::vector<int> rubbing_;           ///< pairs with friction when last linearised
     std::vector<PairAdjoint> adjoints_;  ///< per pair, direction by direction
 };
 
@@ -148,8 +151,11 @@ class PairwisePotential : public ContactPotential {
     /// Throws when the bodies touch.
     virtual void lag(int pair, PairwiseMemory& memory) const = 0;
     virtual void pair_energy(int pair, PairwiseMemory& memory, PairResult& result) const = 0;
-    /// Fills `hessian` and `gap` of the block, which start at zero and infinity.
+    /// Without friction. Fills `hessian` and `gap` of the block, which start at zero and infinity.
     virtual void pair_linearize(int pair, PairwiseMemory& memory, PairResult& result, PairBlock& block) const = 0;
+    /// Adds lagged friction at memory.poses to that of the block, which starts at zero: the coefficient, not zero, and the weight
+    /// included. It may look at nothing but poses and what was lagged. False when the pair does not rub.
+    virtual bool pair_friction(int pair, PairwiseMemory& memory, PairBlock& block) const = 0;
     /// Adds to memory.adjoint(pair, k) for every direction k. Only for pairs active when last linearised.
     virtual void pair_vjp(int pair, std::span<const Twists> directions, PairwiseMemory& memory) const = 0;
 

@@ -102,16 +102,18 @@ PlainMotion plain(const BodyMotion& body) {
 
 }  // namespace
 
-void PlaneBatch::resize(std::size_t planes) {
-    chunks_.resize(std::max(chunks_.size(), (planes + kChunkPlanes - 1) / kChunkPlanes));
-    duals_.resize(chunks_.size());
-    size_ = planes;
+PlaneChunk& PlaneBatch::grow() {
+    ++size_;
+    if (chunks_.size() < num_chunks()) {
+        chunks_.resize(num_chunks());
+        duals_.resize(num_chunks());
+    }
+    return chunks_[num_chunks() - 1];
 }
 
 std::size_t PlaneBatch::add(const Vector3d& normal, const std::array<FrictionPoint, 6>& points) {
     const std::size_t lane = size_ % kChunkPlanes;
-    resize(size_ + 1);
-    PlaneChunk& to = chunks_[(size_ - 1) / kChunkPlanes];
+    PlaneChunk& to = grow();
     for (Eigen::Index c = 0; c < 3; ++c) to.normal[c][lane] = normal[c];
     for (std::size_t m = 0; m < 6; ++m) {
         for (std::size_t c = 0; c < 3; ++c)
@@ -119,6 +121,14 @@ std::size_t PlaneBatch::add(const Vector3d& normal, const std::array<FrictionPoi
         to.load[m][lane] = points[m].load;
     }
     return size_ - 1;
+}
+
+void PlaneBatch::add(const PlaneChunk& from, std::size_t lane, double load_scale) {
+    const std::size_t mine = size_ % kChunkPlanes;
+    PlaneChunk& to = grow();
+    for (std::size_t c = 0; c < 3; ++c) to.normal[c][mine] = from.normal[c][lane];
+    for (std::size_t c = 0; c < 18; ++c) to.position[c][mine] = from.position[c][lane];
+    for (std::size_t m = 0; m < 6; ++m) to.load[m][mine] = load_scale * from.load[m][lane];
 }
 
 PlaneMotion PlaneBatch::motion(std::size_t i) const {

@@ -71,10 +71,10 @@ struct PlaneAdjointSums {
 class PlaneBatch {
  public:
     void clear() { size_ = 0; }
-    /// For callers that fill normal, position and load of whole chunks.
-    void resize(std::size_t planes);
     [[nodiscard]] std::size_t size() const { return size_; }
     std::size_t add(const Eigen::Vector3d& normal, const std::array<FrictionPoint, 6>& points);
+    /// A copy of one lane, of which only normal, position and load are read, with its loads scaled.
+    void add(const PlaneChunk& from, std::size_t lane, double load_scale);
 
     [[nodiscard]] double energy(std::size_t i) const { return chunk(i).energy[i % kChunkPlanes]; }
     [[nodiscard]] int iterations(std::size_t i) const {
@@ -89,6 +89,7 @@ class PlaneBatch {
     [[nodiscard]] std::size_t num_chunks() const { return (size_ + kChunkPlanes - 1) / kChunkPlanes; }
 
  private:
+    PlaneChunk& grow();  ///< by one plane; its chunk
     [[nodiscard]] const PlaneChunk& chunk(std::size_t i) const { return chunks_[i / kChunkPlanes]; }
 
     std::vector<PlaneChunk> chunks_;

@@ -6,8 +6,8 @@
 
 #include "farfield/base/error.hpp"
 #include "farfield/contact/polyhedral/polyhedral.hpp"
-#include "farfield/geometry/convex_hull.hpp"
 #include "farfield/geometry/gjk.hpp"
+#include "farfield/geometry/hull_triangles.hpp"
 #include "farfield/geometry/principal_axes.hpp"
 #include "farfield/model/contact_pairs.hpp"
 #include "farfield/model/kinematics.hpp"
@@ -73,6 +73,21 @@ class Reference {
     std::vector<Box> boxes_;
     std::vector<std::vector<std::size_t>> hulls_of_;
 };
+
+/// The triangles with the vertices that they use; a design's hulls have others inside.
+TriangleMesh used_part(const Vertices& vertices, const HullTriangles& triangles) {
+    std::vector<int> place(at(static_cast<int>(vertices.rows())), -1), used;
+    TriangleMesh part{.triangles = triangles};
+    for (const int row : triangles.reshaped<Eigen::RowMajor>()) place[at(row)] = 0;
+    for (int row = 0; row < static_cast<int>(vertices.rows()); ++row) {
+        if (place[at(row)] < 0) continue;
+        place[at(row)] = static_cast<int>(used.size());
+        used.push_back(row);
+    }
+    part.vertices = vertices(used, Eigen::all);
+    for (int& row : part.triangles.reshaped<Eigen::RowMajor>()) row = place[at(row)];
+    return part;
+}
 
 }  // namespace
 
@@ -161,10 +176,10 @@ void Polyhedral::set_hulls(const Model& model) {
 CollisionGeometry Polyhedral::surfaces_of(const Vertices& vertices, bool reshaped) const {
     CollisionGeometry geometry{.bodies = bodies_, .pairs = pairs()};
     for (const Hull& hull : hulls_) {
-        TriangleMesh part{.vertices = vertices.middleRows(hull.first, hull.count), .triangles = hull.triangles};
+        const Vertices own = vertices.middleRows(hull.first, hull.count);
         // New vertices may span new faces.
-        if (reshaped && !hull.flat) part = convex_hull_mesh(part);
-        append(part, geometry.bodies[at(hull.body)].mesh);
+        append(used_part(own, reshaped && !hull.flat ? hull_triangles(own) : hull.triangles),
+               geometry.bodies[at(hull.body)].mesh);
     }
     return geometry;
 }

@@ -66,6 +66,7 @@ class Polyhedral final : public PairwisePotential {
     void lag(int pair, PairwiseMemory& memory) const override;
     void pair_energy(int pair, PairwiseMemory& memory, PairResult& result) const override;
     void pair_linearize(int pair, PairwiseMemory& memory, PairResult& result, PairBlock& block) const override;
+    bool pair_friction(int pair, PairwiseMemory& memory, PairBlock& block) const override;
     void pair_vjp(int pair, std::span<const Twists> directions, PairwiseMemory& memory) const override;
 
     void set_hulls(const Model& model);

@@ -189,22 +189,24 @@ void Polyhedral::pair_linearize(int index, PairwiseMemory& step, PairResult& res
     if (!result.finite) return;
     const double size = p.pose_a.position.norm() + p.pose_b.position.norm() + 1.0;
     block.gap = std::min(cache.box_gap, std::max(0.0, length(index) * (gap - kGapRounding * size)));
-    block.normal_gradient = result.gradient;
-    block.normal_hessian = block.hessian;
+}
+
+bool Polyhedral::pair_friction(int index, PairwiseMemory& step, PairBlock& block) const {
+    auto& memory = static_cast<Memory&>(step);
+    PairMemory& cache = memory.pairs[at(index)];
+    if (cache.lagged.empty()) return false;
     const double coefficient = memory.coefficients[at(index)];
-    if (coefficient == 0.0 || cache.lagged.empty()) return;
-    const PairView start = view(index, memory.previous);
-    double friction = 0.0;
+    const PairView start = view(index, memory.previous), p = view(index, memory.poses);
     for (LaggedContact& contact : cache.lagged) {
         const FrictionSum sum = ContactFriction(contact, start.pose_a, p.pose_a, start.pose_b, p.pose_b,
                                                 slip_model(index, memory.dt, contact.half_space))
                                     .sum({contact.duals, memory.multiplier});
-        friction += sum.energy;
+        block.friction_energy += coefficient * sum.energy;
         add_in_pair_order(!contact.swapped, 1.0, unscaled_gradient(sum.gradient, coefficient, length(index)),
-                          unscaled_hessian(sum.hessian, coefficient, length(index)), result.gradient, block.hessian);
+                          unscaled_hessian(sum.hessian, coefficient, length(index)), block.friction_gradient,
+                          block.friction_hessian);
     }
-    result.friction = coefficient * friction;
-    result.energy += result.friction;
+    return true;
 }
 
 void Polyhedral::add_pair_vertices(const PairView& p, const HullPair& near, const Vector12d& twist,

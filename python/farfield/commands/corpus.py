@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`farfield corpus robots`: one row for every robot file found in installed packages and named folders."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from farfield.commands.arguments import (
+    add_collision_arguments,
+    add_contact_argument,
+    add_output_arguments,
+    positive_float,
+    positive_int,
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=("robots",), help="what to collect")
+    parser.add_argument(
+        "--folder", action="append", default=[], metavar="DIR", help="look here instead of in packages; repeatable"
+    )
+    parser.add_argument("--match", metavar="TEXT", help="only files whose path contains this")
+    parser.add_argument("--steps", type=positive_int, default=200, metavar="N", help="of every robot (default: 200)")
+    parser.add_argument("--dt", type=positive_float, default=5e-3, metavar="S", help="time step (default: 0.005 s)")
+    parser.add_argument(
+        "--seconds", type=positive_float, default=300.0, metavar="S", help="longest time for one file (default: 300)"
+    )
+    add_collision_arguments(parser)
+    add_contact_argument(parser, default="longrange")
+    add_output_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from farfield.experiments import corpus
+    from farfield.experiments.runs import RunDir
+    from farfield.output import dump_json
+
+    plan = corpus.Plan(
+        steps=args.steps,
+        dt=args.dt,
+        contact=args.contact,
+        collision=args.collision,
+        self_contact=args.self_contact,
+        seconds=args.seconds,
+    )
+    for folder in args.folder:
+        if not Path(folder).is_dir():
+            raise ValueError(f"--folder {folder}: no such folder")
+    files = corpus.find_robots([Path(folder) for folder in args.folder] or corpus.package_folders())
+    files = [path for path in files if args.match is None or args.match in str(path)]
+    if not files:
+        raise ValueError(f"no robot files found, expected some in a folder or in {', '.join(corpus.PACKAGES)}")
+    folder = RunDir.create("corpus", options={**plan.options(), "files": len(files)}, path=args.out)
+    rows = []
+    for path in files:
+        row = corpus.run_apart(plan, path)
+        rows.append(row)
+        folder.append_metrics(row)
+        if not args.quiet:
+            print(as_line(row), file=sys.stderr, flush=True)
+    summary = {"options": plan.options(), **corpus.summarize(rows)}
+    folder.write_json("corpus.json", summary)
+    if args.json:
+        print(dump_json({**summary, "rows": rows}))
+    if not args.quiet:
+        for key, value in summary.items():
+            if key != "options":
+                print(f"{key.replace('_', ' '):>24}: {value}", file=sys.stderr)
+        print(f"rows and corpus.json: {folder.path}", file=sys.stderr)
+    return 0 if summary["ran"] == summary["files"] else 1
+
+
+def as_line(row: dict) -> str:
+    """A row in one line of text."""
+    name = "/".join(Path(row["file"]).parts[-2:])
+    if not row["loaded"]:
+        return f"{name}: refused: {row.get('problem')}"
+    size = f"{row['dofs']} dofs, {row['pairs']} pairs, {row['triangles']:,} triangles"
+    if not row["started"]:
+        return f"{name}: {size}: did not start: {row.get('problem')}"
+    speed = f"{row['steps']} steps, median {row['median_ms']:.3g} ms, worst {row['worst_ms']:.3g} ms"
+    if row.get("mujoco_ms"):
+        speed += f" (MuJoCo {row['mujoco_ms']:.2g})"
+    if row.get("gradient_error") is not None:
+        speed += f", gradient {row['gradient_error']:.1e}"
+    problem = row.get("problem") or (row["status"] if row["status"] != "converged" else "")
+    return f"{name}: {size}: {speed}{f': {problem}' if problem else ''}"
