@@ -59,11 +59,11 @@ def test_a_box_over_the_ground_passes(scene, capsys):
     assert report["skipped"] == []
     assert 0.0 < report["max_relative_error"] <= 1e-5
     assert {case["quantity"] for case in report["cases"]} == {
-        "position", "velocity", "moments", "damping", "armature", "stiffness", "joint_friction", "gravity", "friction",
-        "contact_stiffness"
+        "position", "velocity", "moments", "damping", "armature", "stiffness", "gravity", "friction", "contact_stiffness"
     }  # fmt: skip
     unchecked = report["unchecked"]
-    assert set(unchecked) == {"controls", "attachment", "kp", "kd", "hull_vertices"}
+    assert set(unchecked) == {"controls", "attachment", "kp", "kd", "joint_friction", "hull_vertices"}
+    assert unchecked["joint_friction"] == "zero everywhere, and it may not be negative"
     assert unchecked["attachment"] == "every body is free"
     assert unchecked["kp"] == unchecked["kd"] == unchecked["controls"] == "the scene has no entry of it"
     assert unchecked["hull_vertices"].startswith(("no effect", "refused"))
