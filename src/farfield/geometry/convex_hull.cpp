@@ -106,4 +106,13 @@ ConvexHull convex_hull(const PointsRef& points, const std::string& place) {
     return hull;
 }
 
+TriangleMesh convex_hull_mesh(const TriangleMesh& mesh) {
+    const ConvexHull hull = convex_hull(mesh.vertices, "mesh '" + mesh.name + "'");
+    TriangleMesh result;
+    result.name = mesh.name;
+    result.vertices = mesh.vertices(hull.vertices, Eigen::all);
+    result.triangles = hull.triangles;
+    return result;
+}
+
 }  // namespace farfield

@@ -21,4 +21,7 @@ struct ConvexHull {
     const Eigen::Ref<const Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>& points,
     const std::string& place);
 
+/// The hull of a mesh's vertices as a mesh of the same name.
+[[nodiscard]] TriangleMesh convex_hull_mesh(const TriangleMesh& mesh);
+
 }  // namespace farfield

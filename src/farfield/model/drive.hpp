@@ -68,7 +68,8 @@ void for_each_drive(const Model& model, OnScalar&& on_scalar, OnBall&& on_ball) 
         }
     };
     for (std::size_t a = 0; a < model.actuators().size(); ++a) {
-        if (model.actuators()[a].joint < 0 || !model.actuators()[a].length.empty()) continue;  // length_terms, body_drive
+        if (model.actuators()[a].joint < 0 || !model.actuators()[a].length.empty())
+            continue;  // length_terms, body_drive
         each(model.scalars(), a, on_scalar);
         each(model.balls(), a, on_ball);
     }
