@@ -8,7 +8,7 @@ A choice names, for every colliding mesh, what collides in its place; the mesh i
 ``hulls``       convex parts of CoACD (:mod:`farfield.convex`), kept on disk by their hash;
 ``simplified``  a coarser mesh around the original, concave where it is (:meth:`TriangleMesh.enclosing`);
 ``primitives``  an oriented box around the vertices;
-``auto``        the mesh where its body has at most :data:`FEW` triangles; else its hull where that is within :data:`NEAR` of its
+``auto``        the mesh where its body has at most :data:`ENOUGH` triangles; else its hull where that is within :data:`NEAR` of its
                 size from it; else simplified where that is possible and the mesh has at most :data:`MANY`; else its hull.
 
 All but ``hulls`` and ``mesh`` enclose the original. Contact, friction and certificates then speak of the chosen geometry.
@@ -29,7 +29,8 @@ from farfield._core import Moments, Scene, Shape, ShapeType, TriangleMesh, build
 from farfield.convex import convex_parts
 
 CHOICES = ("mesh", "hull", "hulls", "simplified", "primitives", "auto")
-FEW = 200  #: triangles of a body that need no simplification
+FEW = 200  #: triangles that hulls and coarser meshes are cut down to
+ENOUGH = 1000  #: triangles of a body that need no simplification
 NEAR = 0.03  #: of a mesh's size: how far `simplified` may be from it
 MANY = 20_000  #: triangles of a mesh that `auto` does not simplify, which would take minutes
 PRECISION = 5e-3  #: of a mesh's size: how much too large a stated distance may be
@@ -204,7 +205,7 @@ def _make(mesh: TriangleMesh, choice: str, shape: Shape) -> tuple[str, list[Tria
 def _automatic(mesh: TriangleMesh, together: int) -> tuple[str, list[TriangleMesh], str]:
     """`together`: triangles of all colliding meshes of the body, which share what it may have."""
     share = max(20, FEW * len(mesh.triangles) // together)
-    if together <= FEW or len(mesh.triangles) <= share:
+    if together <= ENOUGH or len(mesh.triangles) <= share:
         return "mesh", [mesh], ""
     hull = enclosing_hull(mesh, share)
     if distance(hull, mesh) <= NEAR * size_of(mesh) or len(mesh.triangles) > MANY:

@@ -115,7 +115,9 @@ TEST_CASE("polyhedral gradient: a hundred steps by vertices, attachments, masses
     for (const HullMass mass : {HullMass::Lumped, HullMass::Exact}) {
         // From moments that already follow the vertices, so that differences and gradient are of one function.
         Pushing same = e;
-        same.parameters.moments = hull_moments(*e.model, e.parameters, mass);
+        // Off the flat faces of boxes, where the mass of the current hull has a kink.
+        if (mass == HullMass::Exact) same.parameters.hull_vertices += 0.02 * bend;
+        same.parameters.moments = hull_moments(*e.model, same.parameters, mass);
         const Trajectory there = same.run(same.parameters);
         const VectorXd end = there.q.row(last).transpose();
         const RolloutGradient all = rollout_vjp(there, {.dL_dq = view(by_q), .dL_dv = view(by_v)});

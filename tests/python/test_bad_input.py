@@ -52,7 +52,7 @@ NUMBERS = {
     },
     ff.Body: {"position": 3, "orientation": 4, "gravity_compensation": 0},
     ff.Shape: {"size": 3, "position": 3, "orientation": 4, "density": 0, "friction": 0, "color": 4},
-    ff.Actuator: {"kp": 0, "kd": 0, "gear": 2, "control_range": 2, "gain": 0, "bias": 0, "force_range": 2},
+    ff.Actuator: {"kp": 0, "kd": 0, "gear": 2, "control_range": 2, "gain": 0, "bias": 0, "force_range": 2, "position": 3, "orientation": 4},
     ff.Tie: {"ratio": 0, "offset": 0},
     ff.Keyframe: {"q": 5, "v": 5, "control": 5},
     ff.Moments: {"mass": 0, "first": 3, "second": 9},

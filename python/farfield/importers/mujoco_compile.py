@@ -259,8 +259,12 @@ def compile_exact(mujoco, spec, path: str, edits: dict, repair: bool, model, sou
         source["name"]: source["id"] for source in sources if source["legacy_inertia"] and source["name"] in counted
     }
     closed = {name for name, mesh in legacy.items() if is_closed(model, mesh)}
-    open_meshes = [body for body, used in bodies.items() if used & set(legacy) - closed]
-    notes = {"body": {"mass and inertia inferred from meshes that are not closed; give it an <inertial>": open_meshes}}
+    notes = {"body": {}}
+    for body, used in bodies.items():
+        if used & set(legacy) - closed:
+            names = ", ".join(sorted(used - closed))
+            text = f"mass and inertia inferred from meshes that are not closed ({names}); give it an <inertial>"
+            notes["body"].setdefault(text, []).append(body)
     if not closed:
         return model, notes
     again = mujoco.MjSpec.from_file(path)
