@@ -289,7 +289,11 @@ def test_a_changed_parameter_is_carried_over_or_refused(field):
     parameters = model.default_parameters()
     before = compiled(parameters)
     assert compiled(parameters.copy()) == before
-    setattr(parameters, field, getattr(parameters, field) * 1.1 + (0.01 if field in ("damping", "armature", "joint_friction") else 0.0))
+    setattr(
+        parameters,
+        field,
+        getattr(parameters, field) * 1.1 + (0.01 if field in ("damping", "armature", "joint_friction") else 0.0),
+    )
     if field == "contact_stiffness":  # contact is MuJoCo's own
         assert compiled(parameters) == before
     elif field == "hull_vertices":

@@ -111,7 +111,13 @@ def settled_start(model, parameters, state, contact):
 
     if contact is None:
         return state
-    settled = ff.settle(model, parameters, state, contact)
+    try:
+        settled = ff.settle(model, parameters, state, contact)
+    except ValueError as error:
+        if "pushed" not in str(error):  # bodies overlap deeply
+            raise
+        print(f"warning: {error}; it starts as it is", file=sys.stderr)
+        return state
     for move in settled.moves:
         print(f"settled: {describe_move(model, move)}", file=sys.stderr)
     return settled.state
