@@ -43,7 +43,7 @@ TEST_CASE("parameters: flatten and unflatten are inverse, and rows stand behind 
     CHECK(p.attachment(0, 0) == flat[p.moments.size()]);
     CHECK(p.hull_vertices(15, 2) == flat[flat.size() - 1]);
     const Eigen::Index bodies = model->num_bodies(), dofs = model->num_dofs(), actuators = 8, vertices = 16;
-    CHECK(flat.size() == 10 * bodies + 3 * bodies + 2 * actuators + 3 * dofs + 3 + bodies + 1 + 3 * vertices);
+    CHECK(flat.size() == 10 * bodies + 3 * bodies + 2 * actuators + 4 * dofs + 3 + bodies + 1 + 3 * vertices);
     CHECK(contains(error_of([&] { (void)unflatten(p, VectorXd::Zero(3)); }), "unflatten: 3 numbers, expected "));
     CHECK(flatten(zero_parameters(*model)).isZero(0.0));
     CHECK(num_entries(zero_parameters(*model)) == flat.size());
