@@ -45,10 +45,12 @@ def slide() -> Motion:
 
 
 def hit() -> Motion:
+    """Balls that drift a little: a row of a rack at rest is pressed along its line, and rounding says to which side it buckles."""
     model = rack(32)
-    v = np.zeros(model.num_dofs)
-    v[-6] = 1.0
-    return passive(model, ff.State(q=model.default_state().q, v=v), 6)
+    v = np.zeros((model.num_bodies - 1, 6))
+    v[:, :2] = np.random.default_rng(1).uniform(-0.02, 0.02, (len(v), 2))
+    v[-1, 0] = 1.0
+    return passive(model, ff.State(q=model.default_state().q, v=v.ravel()), 6)
 
 
 def replayed(name: str, steps: slice) -> Motion:
