@@ -115,7 +115,7 @@ $(VENV)/.stamp-docs: docs/requirements.lock $(LOCKED)
 	@$(PYTHON) -m pip install -qq -r docs/requirements.lock
 	@touch $@
 
-docs: setup $(VENV)/.stamp-docs
+docs: setup $(VENV)/.stamp-docs $(VENV)/.stamp-tests
 	@echo "-- building the documentation"
 	@$(PYTHON) -m sphinx -q -W -b html docs docs/_build/html
 	@echo "-- open docs/_build/html/index.html"

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -162,10 +163,11 @@ class FieldTable {
     }
 
     /// "name: str = '', mass: float = 0.0": the keyword parameters of a signature.
-    std::string parameters() const {
+    std::string parameters(std::string_view except = {}) const {
         std::string text;
         const T initial{};
         for (const Field<T>& f : fields_) {
+            if (f.name == except) continue;
             const nb::object value = f.get(initial);
             const bool plain = value.is_none() || nb::isinstance<nb::str>(value) || nb::isinstance<nb::float_>(value) ||
                                nb::isinstance<nb::int_>(value) || nb::isinstance<nb::bool_>(value);

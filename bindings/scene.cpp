@@ -428,9 +428,9 @@ void bind_tree_builders(nb::class_<Scene>& class_, const SceneTables& tables) {
             return append(self.shapes, std::move(shape));
         },
         "body"_a, "fields"_a,
-        nb::sig(
-            ("def add_shape(self, body: int | str, *, " + by_name_too(tables.shape->parameters(), "mesh") + ") -> int")
-                .c_str()),
+        nb::sig(("def add_shape(self, body: int | str, *, " + by_name_too(tables.shape->parameters("body"), "mesh") +
+                 ") -> int")
+                    .c_str()),
         "Appends a Shape to the body and returns its index; `mesh` is an index or a name.");
     class_.def(
         "add_mesh",

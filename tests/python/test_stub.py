@@ -20,5 +20,9 @@ def test_stub_is_the_golden_one():
     assert not difference, f"the Python interface changed; if that is meant, run: make stubs\n{difference}"
 
 
+def test_stub_is_valid_python():
+    compile(GOLDEN.read_text(), str(GOLDEN), "exec")  # a parameter named twice passes the parser alone
+
+
 def test_package_is_marked_as_typed():
     assert Path(farfield.__file__).with_name("py.typed").exists()

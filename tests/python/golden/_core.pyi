@@ -909,7 +909,7 @@ class Scene:
         Appends a Joint to the body and returns its place among the body's joints.
         """
 
-    def add_shape(self, body: int | str, *, name: str = '', body: int = 0, type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int | str = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, keep_vertices: bool = False, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> int:
+    def add_shape(self, body: int | str, *, name: str = '', type: ShapeType | str = ..., size: numpy.typing.ArrayLike = ..., position: numpy.typing.ArrayLike = ..., orientation: numpy.typing.ArrayLike = ..., mesh: int | str = -1, density: float = 1000.0, friction: float = 0.5, resolution: int = 0, collides: bool = True, keep_vertices: bool = False, group: int = 1, collides_with: int = 1, color: numpy.typing.ArrayLike = ...) -> int:
         """
         Appends a Shape to the body and returns its index; `mesh` is an index or a name.
         """
