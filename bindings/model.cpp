@@ -22,6 +22,7 @@
 #include "farfield/model/model.hpp"
 #include "farfield/model/parameter_names.hpp"
 #include "farfield/scene/shape_surface.hpp"
+#include "fields.hpp"
 #include "poses.hpp"
 
 namespace farfield::python {
@@ -153,10 +154,15 @@ void bind_state(nb::module_& m) {
     nb::class_<State>(m, "State", "Coordinates and velocities of a model: exactly what a trajectory stores.")
         .def(
             "__init__",
-            [](State* self, VectorXd q, VectorXd v) {
-                new (self) State{std::move(q), std::move(v)};
+            [](State* self, nb::handle q, nb::handle v) {
+                State state;
+                read(q, "State: q", state.q);
+                read(v, "State: v", state.v);
+                new (self) State(std::move(state));
             },
-            nb::kw_only(), "q"_a, "v"_a, "q: coordinates, shape (num_q,). v: velocities, shape (num_dofs,).")
+            nb::kw_only(), "q"_a, "v"_a,
+            nb::sig("def __init__(self, *, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike) -> None"),
+            "q: coordinates, shape (num_q,). v: velocities, shape (num_dofs,).")
         .def_rw("q", &State::q, "Coordinates, shape (num_q,): angles [rad], positions [m], quaternions (w, x, y, z).")
         .def_rw("v", &State::v,
                 "Velocities, shape (num_dofs,) [rad/s, m/s]; free joints: linear in world axes, angular in body axes.")

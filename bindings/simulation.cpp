@@ -2,6 +2,7 @@
 /// @file  One simulation to hold, and contact forces, in Python.
 #include <nanobind/eigen/dense.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -14,6 +15,7 @@
 #include "farfield/base/error.hpp"
 #include "farfield/dynamics/simulation.hpp"
 #include "farfield/io/simulation_file.hpp"
+#include "fields.hpp"
 #include "step_arguments.hpp"
 
 namespace farfield::python {
@@ -26,7 +28,6 @@ using Eigen::VectorXd;
 namespace {
 
 using ModelPtr = std::shared_ptr<Model>;
-using VectorView = nb::DRef<const VectorXd>;
 
 std::shared_ptr<ThreadPool> pool_of(int threads) {
     return threads == 1 ? nullptr : std::make_shared<ThreadPool>(threads);
@@ -43,10 +44,20 @@ void make(Simulation* self, const ModelPtr& model, const std::optional<Parameter
     if (state) self->reset(*state);
 }
 
-StepReport take_step(Simulation& self, const std::optional<VectorView>& control,
-                     const std::optional<VectorView>& script) {
-    StepInput input{.control = control ? VectorXd(*control) : self.model()->default_control(),
-                    .script = script ? VectorXd(*script) : VectorXd()};
+/// An array as it is, anything else as NumPy reads it.
+VectorXd numbers(nb::handle value, const char* place) {
+    nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
+    if (nb::try_cast(value, array, false))
+        return Eigen::Map<const VectorXd>(array.data(), static_cast<Eigen::Index>(array.size()));
+    VectorXd out;
+    read(value, place, out);
+    return out;
+}
+
+StepReport take_step(Simulation& self, nb::handle control, nb::handle script) {
+    StepInput input{
+        .control = control.is_none() ? self.model()->default_control() : numbers(control, "Simulation.step: control"),
+        .script = script.is_none() ? VectorXd() : numbers(script, "Simulation.step: script")};
     nb::gil_scoped_release release;
     return self.step(input);
 }
@@ -116,6 +127,8 @@ void bind_simulation_class(nb::module_& m) {
              "Starts at `state`, else at the model's default state; parameters: by default those of the model. The "
              "others are as in rollout.")
         .def("step", &take_step, "control"_a.none() = nb::none(), "script"_a.none() = nb::none(),
+             nb::sig("def step(self, control: numpy.typing.ArrayLike | None = None, script: numpy.typing.ArrayLike | "
+                     "None = None) -> StepReport"),
              "One step of dt; returns its StepReport. control: shape (num_controls,), default "
              "model.default_control(). script: next\n"
              "coordinates of kinematic bodies, shape (7 num_kinematic,); they rest when absent.")

@@ -980,7 +980,7 @@ class State:
     Coordinates and velocities of a model: exactly what a trajectory stores.
     """
 
-    def __init__(self, *, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None:
+    def __init__(self, *, q: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike) -> None:
         """q: coordinates, shape (num_q,). v: velocities, shape (num_dofs,)."""
 
     @property
@@ -2443,7 +2443,7 @@ class Simulation:
         Starts at `state`, else at the model's default state; parameters: by default those of the model. The others are as in rollout.
         """
 
-    def step(self, control: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)] | None = None, script: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)] | None = None) -> StepReport:
+    def step(self, control: numpy.typing.ArrayLike | None = None, script: numpy.typing.ArrayLike | None = None) -> StepReport:
         """
         One step of dt; returns its StepReport. control: shape (num_controls,), default model.default_control(). script: next
         coordinates of kinematic bodies, shape (7 num_kinematic,); they rest when absent.
