@@ -21,7 +21,7 @@ rest = jnp.tile(jnp.asarray(model.default_control()), (10, 1))
 
 def loss(controls):
     """How far the box has moved: it is never touched, and the gradient is not zero."""
-    q, v, poses = rollout(simulation, q0, v0, controls)
+    _, _, poses = rollout(simulation, q0, v0, controls)
     return jnp.sum((poses[-1, box, :2] - poses[0, box, :2]) ** 2)
 
 
