@@ -19,7 +19,6 @@ namespace farfield::python {
 
 namespace nb = nanobind;
 using namespace nb::literals;
-using contact::polyhedral::FrictionForm;
 using contact::polyhedral::Polyhedral;
 using contact::polyhedral::PolyhedralOptions;
 
@@ -86,7 +85,7 @@ void bind_contact_polyhedral(nb::module_& m) {
                     .range = range,
                     .margin = margin,
                     .slip_speed = slip_speed,
-                    .friction = python::friction_form<FrictionForm>(friction_form, "Polyhedral")};
+                    .friction = python::friction_form<contact::polyhedral::FrictionForm>(friction_form, "Polyhedral")};
                 validate(options);
                 new (self) PolyhedralModel(options);
             },

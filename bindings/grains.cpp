@@ -109,10 +109,11 @@ void bind_maps(nb::module_& m) {
     m.def(
         "grain_exact_map", [](const GrainShape& a, const GrainShape& b) { return make_exact_map(a, b); }, "a"_a, "b"_a,
         "Exact polygon distance and penetration depth.");
-    nb::class_<Table>(m, "GrainTable", "Tabulated contact map, in units of the larger circumradius.")
-        .def_ro("num_theta", &Table::num_theta)
-        .def_ro("num_space", &Table::num_space)
-        .def_prop_ro("num_bytes", [](const Table& t) { return sizeof(float) * (t.distance.size() + t.arm.size()); });
+    nb::class_<grains::Table>(m, "GrainTable", "Tabulated contact map, in units of the larger circumradius.")
+        .def_ro("num_theta", &grains::Table::num_theta)
+        .def_ro("num_space", &grains::Table::num_space)
+        .def_prop_ro("num_bytes",
+                     [](const grains::Table& t) { return sizeof(float) * (t.distance.size() + t.arm.size()); });
     m.def(
         "grain_table",
         [](const GrainShape& a, const GrainShape& b, int theta, int space, bool paper_labels, int threads,
@@ -120,7 +121,7 @@ void bind_maps(nb::module_& m) {
             ThreadPool pool(threads);
             const TableOptions options{
                 .theta = theta, .space = space, .labels = paper_labels ? LabelMode::PaperGrid : LabelMode::Exact};
-            return std::make_shared<Table>(build_table(a, b, options, pool, progress));
+            return std::make_shared<grains::Table>(build_table(a, b, options, pool, progress));
         },
         "a"_a, "b"_a, nb::kw_only(), "theta"_a = TableOptions{}.theta, "space"_a = TableOptions{}.space,
         "paper_labels"_a = false, "threads"_a = 1, "progress"_a.none() = nb::none(),
@@ -128,7 +129,7 @@ void bind_maps(nb::module_& m) {
         "None.");
     m.def(
         "grain_table_map",
-        [](const std::shared_ptr<Table>& table, const GrainShape& a, const GrainShape& b) {
+        [](const std::shared_ptr<grains::Table>& table, const GrainShape& a, const GrainShape& b) {
             return make_table_map(table, a, b);
         },
         "table"_a, "a"_a, "b"_a, "The map of a table; refused unless it was built for these shapes.");
@@ -159,7 +160,7 @@ void bind_maps(nb::module_& m) {
         "load_grain_table",
         [](const std::filesystem::path& path) {
             TableFile file = load_table(path);
-            return nb::make_tuple(std::make_shared<Table>(std::move(file.table)), file.audit);
+            return nb::make_tuple(std::make_shared<grains::Table>(std::move(file.table)), file.audit);
         },
         "path"_a, "Table and audit of a file.");
 }
@@ -249,7 +250,7 @@ nb::dict state_dict(const System& system) {
 }
 
 template <class Value>
-Value field(const nb::dict& from, const char* name) {
+Value entry(const nb::dict& from, const char* name) {
     if (!from.contains(name)) fail("grains: state has no '", name, "'");
     Value value;
     if (!nb::try_cast<Value>(from[name], value)) fail("grains: state '", name, "' has the wrong type or shape");
@@ -258,14 +259,14 @@ Value field(const nb::dict& from, const char* name) {
 
 void set_state_dict(System& system, const nb::dict& from) {
     SystemState s;
-    s.steps = field<std::int64_t>(from, "steps");
-    s.poses = field<Rows3>(from, "poses");
-    s.velocities = field<Rows3>(from, "velocities");
-    s.contacts = field<decltype(s.contacts)>(from, "contacts");
-    s.springs = field<Rows3>(from, "springs");
-    s.wall_springs = field<Rows3>(from, "wall_springs");
-    s.walls = field<Rows3>(from, "walls");
-    s.pivots = field<decltype(s.pivots)>(from, "pivots");
+    s.steps = entry<std::int64_t>(from, "steps");
+    s.poses = entry<Rows3>(from, "poses");
+    s.velocities = entry<Rows3>(from, "velocities");
+    s.contacts = entry<decltype(s.contacts)>(from, "contacts");
+    s.springs = entry<Rows3>(from, "springs");
+    s.wall_springs = entry<Rows3>(from, "wall_springs");
+    s.walls = entry<Rows3>(from, "walls");
+    s.pivots = entry<decltype(s.pivots)>(from, "pivots");
     system.set_state(s);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "farfield/base/index.hpp"
 #include "farfield/dynamics/pair_coordinates.hpp"
 
 namespace farfield {
@@ -13,14 +14,12 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kNotable = 0.1;  // t up to which a parabola will do
-constexpr double kFlat = 1e-5;    // of the largest eigenvalue: where a pair has no stiffness
-constexpr double kToWall = 0.9;   // of the way to t = 1
-constexpr int kIterations = 12, kHalvings = 20;
-constexpr double kArmijo = 1e-4;
-constexpr double kCloseEnough = 1e-6;  // fall that is left, of what Newton's step promises
-
-std::size_t at(int body) { return static_cast<std::size_t>(body); }
+constexpr double kNotable = 0.1;        // t up to which a parabola will do
+constexpr double kFlat = 1e-5;          // of the largest eigenvalue: where a pair has no stiffness
+constexpr double kBarrierToWall = 0.9;  // of the way to t = 1
+constexpr int kBarrierIterations = 12, kBarrierHalvings = 20;
+constexpr double kBarrierArmijo = 1e-4;
+constexpr double kBarrierFallLeft = 1e-6;  // fall that is left, of what Newton's step promises
 
 /// 2 G.N^+ G: of all barriers of this force the stiffest that nowhere is stiffer than N.
 double barrier_energy(const contact::PairBlock::Vector12d& gradient, const contact::PairBlock::Matrix12d& hessian) {
@@ -118,22 +117,22 @@ double BarrierDirection::direction(double slope, const Point& from, Point& way) 
 BarrierDirection::Point BarrierDirection::minimise(double slope) const {
     Point x{0.0, Vector::Zero(along_.size()), Vector::Zero(along_.size())}, way, trial;
     double best = 0.0;
-    for (int iteration = 0; iteration < kIterations; ++iteration) {
+    for (int iteration = 0; iteration < kBarrierIterations; ++iteration) {
         const double fall = direction(slope, x, way);
         double beta = 1.0;
         for (Eigen::Index i = 0; i < x.t.size(); ++i) {
-            if (way.t[i] > 0.0) beta = std::min(beta, kToWall * (1.0 - x.t[i]) / way.t[i]);
+            if (way.t[i] > 0.0) beta = std::min(beta, kBarrierToWall * (1.0 - x.t[i]) / way.t[i]);
         }
         bool found = false;
-        for (int halving = 0; halving < kHalvings && !found; ++halving, beta *= 0.5) {
+        for (int halving = 0; halving < kBarrierHalvings && !found; ++halving, beta *= 0.5) {
             trial = {x.alpha + beta * way.alpha, x.mu + beta * way.mu, x.t + beta * way.t};
             const double there = value(slope, trial);
-            found = there <= best + kArmijo * beta * fall;
+            found = there <= best + kBarrierArmijo * beta * fall;
             if (found) best = there;
         }
         if (!found) break;
         x = trial;
-        if (fall >= kCloseEnough * slope) break;
+        if (fall >= kBarrierFallLeft * slope) break;
     }
     return x;
 }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "farfield/base/error.hpp"
+#include "farfield/base/index.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield {
@@ -14,14 +15,12 @@ namespace {
 using contact::PairBlock;
 using Eigen::VectorXd;
 
-constexpr int kIterations = 6, kHalvings = 6;
-constexpr double kArmijo = 1e-4;
-constexpr double kToWall = 0.9;  // of the way to t = 1
+constexpr int kFrictionIterations = 6, kFrictionHalvings = 6;
+constexpr double kFrictionArmijo = 1e-4;
+constexpr double kFrictionToWall = 0.9;  // of the way to t = 1
 constexpr double kParabolic =
     1e-2;  // of the fall that is promised: friction that differs less from its parabola is left alone
-constexpr double kCloseEnough = 1e-3;  // fall that is left, of what was promised
-
-std::size_t at(int body) { return static_cast<std::size_t>(body); }
+constexpr double kFrictionFallLeft = 1e-3;  // fall that is left, of what was promised
 
 }  // namespace
 
@@ -100,7 +99,7 @@ double FrictionDirection::room(const Scene& scene, const VectorXd& way) {
         const double along = (barrier.gradient.head<6>().dot(twists_[at(barrier.a)]) +
                               barrier.gradient.tail<6>().dot(twists_[at(barrier.b)])) /
                              barrier.energy;
-        if (along > 0.0) most = std::min(most, kToWall * (1.0 - t_[i]) / along);
+        if (along > 0.0) most = std::min(most, kFrictionToWall * (1.0 - t_[i]) / along);
     }
     return most;
 }
@@ -117,14 +116,14 @@ double FrictionDirection::follow(const Model& model, const Kinematics& kinematic
     here_.setZero(step.size());
     way_ = step;
     double best = 0.0, along = slope, beta = 1.0;
-    for (int iteration = 0; iteration < kIterations; ++iteration) {
+    for (int iteration = 0; iteration < kFrictionIterations; ++iteration) {
         bool found = false;
         double bent = 0.0;
         contact.accept();
-        for (int halving = 0; halving < kHalvings && !found; ++halving, beta *= 0.5) {
+        for (int halving = 0; halving < kFrictionHalvings && !found; ++halving, beta *= 0.5) {
             trial_ = here_ + beta * way_;
             const double there = value(scene, trial_, bent);
-            found = there <= best + kArmijo * beta * along;
+            found = there <= best + kFrictionArmijo * beta * along;
             if (found) best = there;
         }
         if (!found) break;
@@ -134,7 +133,7 @@ double FrictionDirection::follow(const Model& model, const Kinematics& kinematic
         system_.reduce(model.reduction(), nullptr);
         if (!system_.factor()) break;
         along = system_.newton_step(way_);
-        if (along >= kCloseEnough * slope) break;
+        if (along >= kFrictionFallLeft * slope) break;
         beta = room(scene, way_);
     }
     const double followed = linearization.gradient.dot(here_);

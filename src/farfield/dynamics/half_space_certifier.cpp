@@ -9,7 +9,7 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr int kMaxAdvances = 64;
+constexpr int kMaxPlaneAdvances = 64;
 
 /// Heights of the hull points above a plane over [t, t + length].
 struct Heights {
@@ -61,7 +61,7 @@ PairCertificate certify_half_space(const HalfSpace& half_space, const CollisionS
 
     const Heights heights{.points = moving.hull(), .required = targets.required, .bend = bend};
     double t = 0.0;
-    for (int iteration = 0; iteration < kMaxAdvances; ++iteration) {
+    for (int iteration = 0; iteration < kMaxPlaneAdvances; ++iteration) {
         const double remaining = alpha - t;
         double lowest = 0.0;
         double step = heights.reach(n, half_space.offset, pose, last, remaining, lowest);

@@ -15,12 +15,12 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr int kEvaluations = 2;                 // per iteration, on average, before a step is given up
-constexpr int kPatience = 20;                   // iterations that do not bring it closer, before it is
-constexpr int kRounds = 8;                      // of better constraint forces
-constexpr double kStiffer[] = {1e3, 1e2, 1e1};  // times the weight of contact, one after the other
-constexpr int kStage = 10;                      // iterations with each of them
-constexpr double kRough = 1e-3;                 // the tolerance there
+constexpr int kEvaluations = 2;                        // per iteration, on average, before a step is given up
+constexpr int kPatience = 20;                          // iterations that do not bring it closer, before it is
+constexpr int kForceRounds = 8;                        // of better constraint forces
+constexpr double kStifferContact[] = {1e3, 1e2, 1e1};  // times the weight of contact, one after the other
+constexpr int kStage = 10;                             // iterations with each of them
+constexpr double kRough = 1e-3;                        // the tolerance there
 
 /// One step on the way to its solution.
 struct StepSolve {
@@ -88,7 +88,7 @@ void press_gradually(StepSolve& solve) {
     StepContext stage{context.model,   stiffer,      context.contact, context.filter,
                       context.options, context.pool, context.trace,   context.law};
     stage.options.tolerance = kRough;
-    for (const double factor : kStiffer) {
+    for (const double factor : kStifferContact) {
         stiffer.contact_stiffness = factor * context.parameters.contact_stiffness;
         stiffer.friction = context.parameters.friction / factor;
         solve.problem.begin(stage, solve.now, solve.input, solve.memory);
@@ -152,7 +152,7 @@ void hold_constraints(StepSolve& solve) {
         solve.report.constraint_residual = solve.problem.violation(solve.x.q);
         if (solve.report.status != StepStatus::Converged) return;
         if (solve.report.constraint_residual <= solve.problem.allowed_violation()) return;
-        if (round == kRounds) {
+        if (round == kForceRounds) {
             solve.report.status = StepStatus::MaxIterations;
             return;
         }

@@ -14,7 +14,7 @@ namespace {
 using Eigen::Vector3d;
 using Node = CollisionShape::Node;
 
-constexpr int kMaxAdvances = 64;
+constexpr int kMaxPairAdvances = 64;
 constexpr double kRepose = 0.8;      // cut an interval back to alpha when alpha covers less than this of it
 constexpr double kBendSplit = 0.2;   // bisect time when the bending exceeds this fraction of the radii,
 constexpr double kChordSplit = 0.5;  // or the chord this one
@@ -176,7 +176,7 @@ double PairCertifier::advance(Surface& surface, const Interval& interval) {
     Pose pose = interval.pose_begin;
     auto now = surface.place(pose);
     const auto last = surface.place(interval.pose_end);
-    for (int iteration = 0; iteration < kMaxAdvances; ++iteration) {
+    for (int iteration = 0; iteration < kMaxPairAdvances; ++iteration) {
         Candidates candidates;
         surface.candidates(pose, now, candidates);
         const double remaining = interval.end - t;

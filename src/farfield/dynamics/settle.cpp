@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "farfield/base/error.hpp"
+#include "farfield/base/index.hpp"
 #include "farfield/dynamics/collision_filter.hpp"
 #include "farfield/model/kinematics.hpp"
 
@@ -15,12 +16,10 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr int kRounds = 20;        // of resolving one overlap after the other, per free tree
-constexpr int kScan = 32;          // translations tried along a direction before bisection
-constexpr int kBisections = 24;    // of a length, and of a gap
-constexpr double kTooNear = 1.02;  // of its weight: a force of contact that moves a tree
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
+constexpr int kOverlapRounds = 20;  // of resolving one overlap after the other, per free tree
+constexpr int kScan = 32;           // translations tried along a direction before bisection
+constexpr int kBisections = 24;     // of a length, and of a gap
+constexpr double kTooNear = 1.02;   // of its weight: a force of contact that moves a tree
 
 struct Tree {
     int root = 0;
@@ -44,7 +43,7 @@ class Settling {
     }
 
     void resolve_overlaps() {
-        const int limit = kRounds * static_cast<int>(trees_.size());
+        const int limit = kOverlapRounds * static_cast<int>(trees_.size());
         for (int round = 0; round < limit; ++round) {
             std::optional<Intersection> hit = contact_.filter->find_intersection(poses_);
             if (!hit || hit->inside) return;

@@ -16,14 +16,14 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr double kEigenvalueFloor = 1e-8;     // relative to the largest
-constexpr double kArrived = 64.0 * kEpsilon;  // of the place of a scripted body, and of a radian
+constexpr double kUnitRounding = std::numeric_limits<double>::epsilon();
+constexpr double kEigenvalueFloor = 1e-8;          // relative to the largest
+constexpr double kArrived = 64.0 * kUnitRounding;  // of the place of a scripted body, and of a radian
 constexpr double kShortened =
     0.8;  // of the way that the filter leaves: at its end a pair would be at its closest, and push the hardest
-constexpr double kFar = 1.0;   // excess of the gradient above which friction is followed along a direction
-constexpr double kHeld = 0.5;  // a pair that leaves less than this of a step is slowed down alone
-constexpr int kRounds = 10;    // of slowing down
+constexpr double kFar = 1.0;       // excess of the gradient above which friction is followed along a direction
+constexpr double kHeld = 0.5;      // a pair that leaves less than this of a step is slowed down alone
+constexpr int kSlowerRounds = 10;  // of slowing down
 
 /// dt times the error of 1/(2 dt^2) |T - Y|^2_S by the rounding of T, at energies up to `energy`: |T - Y|_S |eps T|_S / dt^2, with
 /// |T - Y|_S <= dt sqrt(2 energy). It matters without gravity, where the energy itself is close to zero.
@@ -34,7 +34,7 @@ double placement_noise(const Model& model, const Parameters& parameters, const P
         const auto m = parameters.moments.row(static_cast<Eigen::Index>(i));
         squared_size += m[0] * poses[i].position.squaredNorm() + m[4] + m[5] + m[6];
     }
-    return 4.0 * kEpsilon * std::sqrt(2.0 * energy * std::max(squared_size, 0.0));
+    return 4.0 * kUnitRounding * std::sqrt(2.0 * energy * std::max(squared_size, 0.0));
 }
 
 }  // namespace
@@ -223,7 +223,8 @@ NewtonDirection StepProblem::direction(const VectorXd& q, VectorXd& step, StepRe
         at_.reduce(reduction, remaining);
         positive = at_.factor();
         if (!positive) {
-            at_.factor_absolute(kEigenvalueFloor, smooth_diagonal_.cwiseMax(kEpsilon * smooth_diagonal_.maxCoeff()));
+            at_.factor_absolute(kEigenvalueFloor,
+                                smooth_diagonal_.cwiseMax(kUnitRounding * smooth_diagonal_.maxCoeff()));
         }
     }
     report.conditioning = at_.conditioning();
@@ -290,7 +291,7 @@ void StepProblem::slow_down_held(const NewtonDirection& direction, VectorXd& ste
     const auto group = [&](int body) { return static_cast<std::size_t>(held_groups_[static_cast<std::size_t>(body)]); };
     slowed_ = step;
     CollisionFilter::Result part;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kSlowerRounds; ++round) {
         fractions_.resize(pairs.size());
         part = context_->filter->max_step(kinematics_, slowed_, gaps_, memory_->filter, fractions_);
         if (part.alpha >= kHeld) break;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "farfield/base/error.hpp"
+#include "farfield/base/index.hpp"
 #include "farfield/base/random.hpp"
 #include "farfield/geometry/distance.hpp"
 #include "farfield/geometry/mesh_patches.hpp"
@@ -23,8 +24,6 @@ using Eigen::Vector3d;
 constexpr double kInsideGap = 0.95, kDartGap = 0.78, kMerge = 0.3;  // in spacings
 constexpr int kCandidates = 40;                                     // per squared spacing
 constexpr int kMaxCandidates = 400000, kRounds = 8;
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 struct Sample {
     Vector3d point, normal;

@@ -12,7 +12,7 @@ namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
-using Corners = Eigen::Matrix<int, Eigen::Dynamic, 3, Eigen::RowMajor>;
+using CornerRows = Eigen::Matrix<int, Eigen::Dynamic, 3, Eigen::RowMajor>;
 
 constexpr int kFrameTriangles = 8;  // largest triangles whose frames are tried
 constexpr int kSphereIterations = 100;
@@ -150,7 +150,7 @@ CollisionShape::CollisionShape(const TriangleMesh& mesh) {
     set_hull(mesh);
 }
 
-int CollisionShape::build(std::vector<int>& order, int begin, int end, const Corners& corners) {
+int CollisionShape::build(std::vector<int>& order, int begin, int end, const CornerRows& corners) {
     const int index = static_cast<int>(nodes_.size());
     nodes_.emplace_back();
     set_volumes(nodes_.back(), order, begin, end, corners);
@@ -178,7 +178,7 @@ int CollisionShape::build(std::vector<int>& order, int begin, int end, const Cor
 }
 
 void CollisionShape::set_volumes(Node& node, const std::vector<int>& order, int begin, int end,
-                                 const Corners& corners) {
+                                 const CornerRows& corners) {
     std::vector<int> members;
     for (int k = begin; k < end; ++k) {
         for (int c = 0; c < 3; ++c) members.push_back(corners(order[static_cast<std::size_t>(k)], c));

@@ -73,7 +73,7 @@ bool on_segment_line(const Vector2d& p, const Vector2d& a, const Vector2d& b) { 
     return p.cwiseMax(a.cwiseMin(b)).cwiseMin(a.cwiseMax(b)) == p;
 }
 
-bool segments_meet(const Vector2d& a, const Vector2d& b, const Vector2d& c, const Vector2d& d) {
+bool segments_meet_exactly(const Vector2d& a, const Vector2d& b, const Vector2d& c, const Vector2d& d) {
     const int c_side = orientation(a, b, c), d_side = orientation(a, b, d);
     const int a_side = orientation(c, d, a), b_side = orientation(c, d, b);
     if (c_side * d_side < 0 && a_side * b_side < 0) return true;
@@ -108,7 +108,7 @@ bool coplanar_overlap(const Triangle& a, const Triangle& b) {
     }
     for (std::size_t i = 0; i < 3; ++i) {
         for (std::size_t j = 0; j < 3; ++j) {
-            if (segments_meet(flat[0][i], flat[0][(i + 1) % 3], flat[1][j], flat[1][(j + 1) % 3])) return true;
+            if (segments_meet_exactly(flat[0][i], flat[0][(i + 1) % 3], flat[1][j], flat[1][(j + 1) % 3])) return true;
         }
     }
     // No edges meet: one is inside the other or they are apart.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "farfield/base/error.hpp"
+#include "farfield/base/index.hpp"
 #include "farfield/geometry/distance.hpp"
 
 namespace farfield {
@@ -22,8 +23,6 @@ constexpr double kLeastCosine = 0.2;     // between a triangle's normals before 
 constexpr double kLeastAltitude = 1e-3;  // of a new triangle, over its longest side
 constexpr double kPlay = 1e-12;          // of the size: rounding of plane distances
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 struct Plane {
     Vector3d normal;  ///< unit

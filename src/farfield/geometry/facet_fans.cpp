@@ -5,19 +5,19 @@
 #include <numeric>
 #include <utility>
 
+#include "farfield/base/index.hpp"
+
 namespace farfield {
 namespace {
 
 using Eigen::Vector3d;
-using Points = Eigen::Ref<const Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
+using PointsRef = Eigen::Ref<const Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
 
 constexpr double kFlat = 1e-9;  // of the hull's size
 
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
-
 class Facets {
  public:
-    Facets(const Points& points, const HullTriangles& triangles) : points_(points), triangles_(triangles) {
+    Facets(const PointsRef& points, const HullTriangles& triangles) : points_(points), triangles_(triangles) {
         size_ = (points.colwise().maxCoeff() - points.colwise().minCoeff()).norm();
         for (int t = 0; t < static_cast<int>(triangles.rows()); ++t) {
             const Vector3d a = point(t, 0), b = point(t, 1), c = point(t, 2);
@@ -108,7 +108,7 @@ class Facets {
         }
     }
 
-    Points points_;
+    PointsRef points_;
     const HullTriangles& triangles_;
     double size_ = 0.0;
     std::vector<Vector3d> normals_;  // twice the area long
@@ -119,7 +119,7 @@ class Facets {
 
 }  // namespace
 
-std::vector<WeightedTriangle> facet_fans(const Points& points, const HullTriangles& triangles) {
+std::vector<WeightedTriangle> facet_fans(const PointsRef& points, const HullTriangles& triangles) {
     return Facets(points, triangles).fans();
 }
 

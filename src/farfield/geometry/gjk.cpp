@@ -13,7 +13,7 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kUnitRounding = std::numeric_limits<double>::epsilon();
 constexpr int kMaxIdle = 4;
 
 /// The normal `m` of a triangle made orthogonal to its sides once more. The cross product of a sliver's sides is tilted by
@@ -75,14 +75,14 @@ void Gjk::offer_face(Candidate& best, int i, int j, int k) const {
     // Weights of the corners times the area: the projection of the origin is inside when none is negative. On an edge they
     // are zero up to rounding; the face is then the better choice, because its normal is accurate.
     std::array<double, 3> weight{m.dot(q.cross(r)), m.dot(r.cross(p)), m.dot(p.cross(q))};
-    const double slack = -8.0 * kEpsilon * size_ * size_;
+    const double slack = -8.0 * kUnitRounding * size_ * size_;
     if (weight[0] < slack || weight[1] < slack || weight[2] < slack) return;
     double sum = 0.0;
     for (double& value : weight) sum += value = std::max(value, 0.0);
     if (!(sum > 0.0)) return;
     for (double& value : weight) value /= sum;
     const double distance = (weight[0] * p + weight[1] * q + weight[2] * r).norm();
-    if (!(distance <= best.distance + 8.0 * kEpsilon * size_)) return;
+    if (!(distance <= best.distance + 8.0 * kUnitRounding * size_)) return;
     m = orthogonal_to(m, q - p, r - p);
     const double height = m.dot(p) + m.dot(q) + m.dot(r);
     best = {3, {i, j, k}, weight, distance, height < 0.0 ? Vector3d(-m) : m};
@@ -111,7 +111,7 @@ GjkStatus Gjk::add(const Vector3d& a, const Vector3d& b) {
     ++idle_;
     const Vector3d w = b - a;
     size_ = std::max(size_, w.norm());
-    const double margin = direction_.dot(w), noise = 4.0 * kEpsilon * size_;
+    const double margin = direction_.dot(w), noise = 4.0 * kUnitRounding * size_;
     if (margin > lower_ + noise) idle_ = 0;
     if (margin > lower_) {
         lower_ = margin;

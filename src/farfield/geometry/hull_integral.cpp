@@ -6,14 +6,14 @@ namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
-using Points = Eigen::Ref<const HullPoints>;
+using HullPointsRef = Eigen::Ref<const HullPoints>;
 
 struct Corners {
     std::array<Vector3d, 3> x;
     Vector3d sum;
     double volume6;  // w D
 
-    Corners(const Points& points, const WeightedTriangle& triangle) {
+    Corners(const HullPointsRef& points, const WeightedTriangle& triangle) {
         for (std::size_t k = 0; k < 3; ++k) x[k] = points.row(triangle.corners[k]).transpose();
         sum = x[0] + x[1] + x[2];
         volume6 = triangle.weight * x[0].dot(x[1].cross(x[2]));
@@ -31,7 +31,7 @@ double MomentBar::dot(const Moments& moments) const {
     return mass * moments.mass + first.dot(moments.first) + second.cwiseProduct(moments.second).sum();
 }
 
-Moments hull_integral(const Points& points, const std::vector<WeightedTriangle>& triangles) {
+Moments hull_integral(const HullPointsRef& points, const std::vector<WeightedTriangle>& triangles) {
     Moments out;
     for (const WeightedTriangle& triangle : triangles) {
         const Corners t(points, triangle);
@@ -44,8 +44,8 @@ Moments hull_integral(const Points& points, const std::vector<WeightedTriangle>&
     return out;
 }
 
-void hull_integral_vjp(const Points& points, const std::vector<WeightedTriangle>& triangles, const MomentBar& bar,
-                       double factor, Eigen::Ref<HullPoints> out) {
+void hull_integral_vjp(const HullPointsRef& points, const std::vector<WeightedTriangle>& triangles,
+                       const MomentBar& bar, double factor, Eigen::Ref<HullPoints> out) {
     for (const WeightedTriangle& triangle : triangles) {
         const Corners t(points, triangle);
         double inner = bar.mass / 6.0 + bar.first.dot(t.sum) / 24.0 + t.sum.dot(bar.second * t.sum) / 120.0;

@@ -17,7 +17,7 @@ namespace {
 using Eigen::Vector2d;
 using Eigen::Vector3d;
 using Points = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
-using Triangle = std::array<int, 3>;
+using Corners3 = std::array<int, 3>;
 
 constexpr Eigen::Index kManyPoints = 256;  // more are Qhull's, whose work does not grow with their square
 
@@ -32,7 +32,7 @@ class Growing {
         face_of_.assign(points_.size() * points_.size(), -1);
     }
 
-    void add(const Triangle& corners) {
+    void add(const Corners3& corners) {
         const Vector3d &a = at(corners[0]), &b = at(corners[1]), &c = at(corners[2]);
         for (std::size_t k = 0; k < 3; ++k) edge(corners[k], corners[(k + 1) % 3]) = static_cast<int>(faces_.size());
         faces_.push_back({corners, a, (b - a).cross(c - a), true, false});
@@ -46,7 +46,7 @@ class Growing {
         for (const std::size_t f : visible) faces_[f].visible = true;
         std::vector<std::array<int, 2>> horizon;
         for (const std::size_t f : visible) {
-            const Triangle& v = faces_[f].corners;
+            const Corners3& v = faces_[f].corners;
             for (std::size_t k = 0; k < 3; ++k) {
                 const int from = v[k], to = v[(k + 1) % 3];
                 if (!faces_[static_cast<std::size_t>(edge(to, from))].visible) horizon.push_back({from, to});
@@ -68,7 +68,7 @@ class Growing {
 
  private:
     struct Face {
-        Triangle corners;
+        Corners3 corners;
         Vector3d origin, normal;
         bool alive = true, visible = false;
     };
@@ -162,7 +162,7 @@ HullTriangles hull_triangles(const Eigen::Ref<const Points>& rows) {
         return found.triangles.unaryExpr([&](int k) { return found.vertices[static_cast<std::size_t>(k)]; });
     }
     const int apex = fourth;
-    const Triangle base = side(apex) < 0 ? Triangle{0, second, third} : Triangle{0, third, second};
+    const Corners3 base = side(apex) < 0 ? Corners3{0, second, third} : Corners3{0, third, second};
     Growing hull(std::move(points));
     hull.add(base);
     for (std::size_t k = 0; k < 3; ++k) hull.add({base[(k + 1) % 3], base[k], apex});

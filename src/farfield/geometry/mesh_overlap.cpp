@@ -12,19 +12,19 @@ namespace farfield {
 namespace {
 
 using Eigen::Vector3d;
-using Box = Eigen::AlignedBox3d;
+using Box3 = Eigen::AlignedBox3d;
 
 struct Placed {
     std::vector<Triangle> triangles;
-    std::vector<Box> boxes;
-    Box bounds;
+    std::vector<Box3> boxes;
+    Box3 bounds;
 };
 
 Placed place(const TriangleMesh& mesh, const Pose& pose) {
     Placed out;
     for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
         Triangle triangle;
-        Box box;
+        Box3 box;
         for (int k = 0; k < 3; ++k) {
             triangle[static_cast<std::size_t>(k)] =
                 pose * Vector3d(mesh.vertices.row(mesh.triangles(t, k)).transpose());
@@ -37,7 +37,7 @@ Placed place(const TriangleMesh& mesh, const Pose& pose) {
     return out;
 }
 
-void keep_near(Placed& part, const Box& region) {
+void keep_near(Placed& part, const Box3& region) {
     Placed kept;
     for (std::size_t i = 0; i < part.triangles.size(); ++i) {
         if (!part.boxes[i].intersects(region)) continue;
@@ -78,7 +78,7 @@ std::optional<Vector3d> overlap_point(const TriangleMesh& a, const Pose& pose_a,
     Placed first = place(a, pose_a), second = place(b, pose_b);
     if (!first.bounds.intersects(second.bounds)) return std::nullopt;
     const Vector3d vertex_a = first.triangles[0][0], vertex_b = second.triangles[0][0];
-    const Box region = first.bounds.intersection(second.bounds);
+    const Box3 region = first.bounds.intersection(second.bounds);
     keep_near(first, region);
     keep_near(second, region);
     if (auto x = crossing_point(first, second)) return x;

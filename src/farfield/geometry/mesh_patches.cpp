@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "farfield/base/error.hpp"
+#include "farfield/base/index.hpp"
 
 namespace farfield {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 using Eigen::Vector3d;
 
 constexpr double kSharpCosine = 0.8660254037844386;  // edges that bend by more than 30 degrees, and chains as well
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 double segment_distance(const Vector3d& p, const Vector3d& a, const Vector3d& b) {
     const Vector3d along = b - a;

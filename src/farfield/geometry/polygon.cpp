@@ -13,8 +13,6 @@ namespace {
 
 using Eigen::Vector2d;
 
-double cross(const Vector2d& a, const Vector2d& b) { return a.x() * b.y() - a.y() * b.x(); }
-
 double signed_area(const Ring& ring) {
     double twice = 0.0;
     for (std::size_t i = 0; i < ring.size(); ++i) twice += cross(ring[i], ring[(i + 1) % ring.size()]);

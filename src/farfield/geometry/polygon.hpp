@@ -16,6 +16,11 @@ struct Polygon {
     std::vector<Ring> rings;  ///< the outer ring, then holes [m]
 };
 
+/// The third coordinate of the cross product.
+[[nodiscard]] inline double cross(const Eigen::Vector2d& a, const Eigen::Vector2d& b) {
+    return a.x() * b.y() - a.y() * b.x();
+}
+
 /// Throws unless every ring is finite, simple and of non-zero area, the outer one counter-clockwise and the holes
 /// clockwise, and holes lie strictly inside, apart from each other. `place` starts the message.
 void validate(const Polygon& polygon, const std::string& place);

@@ -13,8 +13,6 @@ namespace {
 
 using Eigen::Vector2d;
 
-double cross(const Vector2d& a, const Vector2d& b) { return a.x() * b.y() - a.y() * b.x(); }
-
 double size_of(const Polygon& polygon) {
     double size = 0.0;
     for (const Vector2d& p : polygon.rings[0]) size = std::max(size, (p - polygon.rings[0][0]).norm());
@@ -47,11 +45,11 @@ double crossing(const ContactSegment& one, const ContactSegment& two) {
     return along >= -kEnd && along <= 1.0 + kEnd && other >= -kEnd && other <= 1.0 + kEnd ? along : -1.0;
 }
 
-struct Box {
+struct Box2 {
     Vector2d low, high;
 };
-Box box_of(const Vector2d& p, const Vector2d& q) { return {p.cwiseMin(q), p.cwiseMax(q)}; }
-bool apart(const Box& a, const Box& b) {
+Box2 box_of(const Vector2d& p, const Vector2d& q) { return {p.cwiseMin(q), p.cwiseMax(q)}; }
+bool apart(const Box2& a, const Box2& b) {
     return a.low.x() > b.high.x() || b.low.x() > a.high.x() || a.low.y() > b.high.y() || b.low.y() > a.high.y();
 }
 
@@ -170,7 +168,7 @@ std::vector<ContactSegment> contact_segments(const Polygon& a, const Polygon& b)
 std::vector<ContactSegment> obstacle_boundary(const Polygon& a, const Polygon& b) {
     const std::vector<ContactSegment> all = contact_segments(a, b);
     const double size = size_of(a) + size_of(b), offset = 1e-8 * size;
-    std::vector<Box> boxes;
+    std::vector<Box2> boxes;
     boxes.reserve(all.size());
     for (const ContactSegment& segment : all) boxes.push_back(box_of(segment.p, segment.q));
     std::vector<ContactSegment> out;
@@ -211,7 +209,7 @@ std::vector<ContactSegment> obstacle_boundary(const Polygon& a, const Polygon& b
 }
 
 bool interiors_meet(const Polygon& a, const Polygon& b, const Vector2d& shift) {
-    Box around_a = box_of(a.rings[0][0], a.rings[0][0]), around_b = box_of(b.rings[0][0], b.rings[0][0]);
+    Box2 around_a = box_of(a.rings[0][0], a.rings[0][0]), around_b = box_of(b.rings[0][0], b.rings[0][0]);
     for (const Vector2d& p : a.rings[0]) around_a = {around_a.low.cwiseMin(p), around_a.high.cwiseMax(p)};
     for (const Vector2d& p : b.rings[0]) around_b = {around_b.low.cwiseMin(p), around_b.high.cwiseMax(p)};
     around_b = {around_b.low + shift, around_b.high + shift};
@@ -220,7 +218,7 @@ bool interiors_meet(const Polygon& a, const Polygon& b, const Vector2d& shift) {
     visit_edges(b, [&](const Vector2d& p0, const Vector2d& q0, const Vector2d&) {
         if (meet) return;
         const Vector2d p = p0 + shift, q = q0 + shift;
-        const Box box = box_of(p, q);
+        const Box2 box = box_of(p, q);
         if (apart(box, around_a)) return;
         const Vector2d u = q - p;
         visit_edges(a, [&](const Vector2d& r, const Vector2d& s, const Vector2d&) {

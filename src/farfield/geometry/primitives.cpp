@@ -30,10 +30,10 @@ void check_sides(const char* place, int sides) {
     if (sides < 3 || sides > 4096) fail(place, ": sides ", sides, ", expected 3 to 4096");
 }
 
-using Triangle = std::array<int, 3>;
+using Corners3 = std::array<int, 3>;
 
 TriangleMesh assemble(const char* name, const std::vector<Eigen::Vector3d>& vertices,
-                      const std::vector<Triangle>& triangles) {
+                      const std::vector<Corners3>& triangles) {
     TriangleMesh mesh;
     mesh.name = name;
     mesh.vertices.resize(static_cast<Eigen::Index>(vertices.size()), 3);
@@ -47,7 +47,7 @@ TriangleMesh assemble(const char* name, const std::vector<Eigen::Vector3d>& vert
 }
 
 /// One level of refinement of a triangulated unit sphere: edge midpoints are pushed out to the sphere.
-void subdivide(std::vector<Eigen::Vector3d>& vertices, std::vector<Triangle>& triangles) {
+void subdivide(std::vector<Eigen::Vector3d>& vertices, std::vector<Corners3>& triangles) {
     std::map<std::pair<int, int>, int> midpoints;
     const auto midpoint = [&](int a, int b) {
         const auto [it, added] = midpoints.try_emplace(std::minmax(a, b), static_cast<int>(vertices.size()));
@@ -56,7 +56,7 @@ void subdivide(std::vector<Eigen::Vector3d>& vertices, std::vector<Triangle>& tr
                 (vertices[static_cast<std::size_t>(a)] + vertices[static_cast<std::size_t>(b)]).normalized());
         return it->second;
     };
-    std::vector<Triangle> finer;
+    std::vector<Corners3> finer;
     finer.reserve(4 * triangles.size());
     for (const auto& [a, b, c] : triangles) {
         const int ab = midpoint(a, b), bc = midpoint(b, c), ca = midpoint(c, a);
@@ -81,7 +81,7 @@ TriangleMesh revolve(const char* name, int sides, const std::vector<std::pair<do
     const int num_rings = static_cast<int>(rings.size());
     const int last = static_cast<int>(vertices.size()) - 1;
     const auto at = [sides](int ring, int i) { return 1 + ring * sides + i % sides; };
-    std::vector<Triangle> triangles;
+    std::vector<Corners3> triangles;
     for (int i = 0; i < sides; ++i) triangles.push_back({0, at(0, i), at(0, i + 1)});
     for (int ring = 0; ring + 1 < num_rings; ++ring) {
         for (int i = 0; i < sides; ++i) {
@@ -139,7 +139,7 @@ TriangleMesh make_ellipsoid(const Eigen::Vector3d& half_axes, int subdivisions) 
     std::vector<Eigen::Vector3d> vertices{{-1, g, 0},  {1, g, 0},  {-1, -g, 0}, {1, -g, 0}, {0, -1, g},  {0, 1, g},
                                           {0, -1, -g}, {0, 1, -g}, {g, 0, -1},  {g, 0, 1},  {-g, 0, -1}, {-g, 0, 1}};
     for (Eigen::Vector3d& vertex : vertices) vertex.normalize();
-    std::vector<Triangle> triangles{{0, 11, 5},  {0, 5, 1},  {0, 1, 7},  {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4},
+    std::vector<Corners3> triangles{{0, 11, 5},  {0, 5, 1},  {0, 1, 7},  {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4},
                                     {11, 10, 2}, {10, 7, 6}, {7, 1, 8},  {3, 9, 4},  {3, 4, 2},   {3, 2, 6}, {3, 6, 8},
                                     {3, 8, 9},   {4, 9, 5},  {2, 4, 11}, {6, 2, 10}, {8, 6, 7},   {9, 8, 1}};
     for (int level = 0; level < subdivisions; ++level) subdivide(vertices, triangles);

@@ -28,7 +28,7 @@ bool make_orthogonal(Eigen::Matrix3Xd& rows, int i, int j) {
 
 }  // namespace
 
-Eigen::Matrix3Xd principal_coordinates(const PointRows& points) {
+Eigen::Matrix3Xd principal_coordinates(const PointRowsRef& points) {
     const Eigen::RowVector3d mean = points.colwise().mean();
     Eigen::Matrix3Xd rows = (points.rowwise() - mean).transpose();
     for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
@@ -38,13 +38,13 @@ Eigen::Matrix3Xd principal_coordinates(const PointRows& points) {
     return rows;
 }
 
-Eigen::Vector3d principal_spread(const PointRows& points) {
+Eigen::Vector3d principal_spread(const PointRowsRef& points) {
     Eigen::Vector3d spread = principal_coordinates(points).rowwise().norm();
     std::sort(spread.data(), spread.data() + 3);
     return spread;
 }
 
-bool is_flat(const PointRows& points) {
+bool is_flat(const PointRowsRef& points) {
     const Eigen::Vector3d spread = principal_spread(points);
     return !(spread[0] > 1e-9 * spread[2]);
 }

@@ -14,7 +14,7 @@ namespace {
 
 using Eigen::Vector2d;
 constexpr double kBand = 0.02;
-constexpr int kSamplesPerAngle = 16;
+constexpr int kAuditsPerAngle = 16;
 
 /// A point of the boundary, uniform by length.
 Vector2d boundary_point(const std::vector<ContactSegment>& boundary, double total, Random& random) {
@@ -69,7 +69,7 @@ MapAudit audit_map(const ContactMap& map, const GrainShape& a, const GrainShape&
         const Polygon turned = transformed(b.outline, theta, Vector2d::Zero());
         const std::vector<ContactSegment> boundary = obstacle_boundary(a.outline, turned);
         const double total = length_of(boundary);
-        for (int k = 0; k < kSamplesPerAngle; ++k, ++audit.samples) {
+        for (int k = 0; k < kAuditsPerAngle; ++k, ++audit.samples) {
             const double direction = uniform(random, -std::numbers::pi, std::numbers::pi);
             const double offset = kBand * scale * uniform(random);
             const Vector2d shift =

@@ -14,7 +14,6 @@ namespace farfield::grains {
 namespace {
 
 using Eigen::Vector2d;
-constexpr double kPi = std::numbers::pi;
 constexpr int kSamplesPerAngle = 32;
 
 struct Samples {
@@ -35,7 +34,7 @@ Samples make_samples(const GrainShape& a, const GrainShape& b, const TrainingOpt
     double theta = 0.0;
     for (int k = 0; k < options.samples; ++k) {
         if (k % kSamplesPerAngle == 0) {
-            theta = uniform(random, -kPi, kPi);
+            theta = uniform(random, -std::numbers::pi, std::numbers::pi);
             turned = transformed(b.outline, theta, Vector2d::Zero());
             boundary = obstacle_boundary(a.outline, turned);
             lengths.clear();
@@ -43,7 +42,7 @@ Samples make_samples(const GrainShape& a, const GrainShape& b, const TrainingOpt
                 lengths.push_back((lengths.empty() ? 0.0 : lengths.back()) + (segment.q - segment.p).norm());
         }
         Vector2d shift;
-        const double angle = uniform(random, -kPi, kPi);
+        const double angle = uniform(random, -std::numbers::pi, std::numbers::pi);
         if (uniform(random) < 0.9) {
             const double along = uniform(random, 0.0, lengths.back());
             const auto found = std::lower_bound(lengths.begin(), lengths.end(), along);
@@ -83,7 +82,8 @@ double rate_at(const TrainingOptions& options, int step, int steps) {
     const int warm = std::max(1, steps / 50);
     if (step < warm) return options.first_rate * (step + 1) / warm;
     const double share = static_cast<double>(step - warm) / std::max(1, steps - warm);
-    return options.last_rate + 0.5 * (options.first_rate - options.last_rate) * (1.0 + std::cos(kPi * share));
+    return options.last_rate +
+           0.5 * (options.first_rate - options.last_rate) * (1.0 + std::cos(std::numbers::pi * share));
 }
 
 /// Gradients in single precision, which is twice as fast; parameters and their steps in double.

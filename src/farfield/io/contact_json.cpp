@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMaxDepth = 4;  // clouds are a list of objects with arrays
+constexpr int kMaxContactDepth = 4;  // clouds are a list of objects with arrays
 
 // The options of each model, named once for both directions. Structured bindings name every member, so a member added to a struct and
 // forgotten here does not compile.
@@ -196,7 +196,7 @@ std::string contact_to_json(const contact::ContactOptions& options) {
 }
 
 std::optional<contact::ContactOptions> contact_from_json(std::string_view text, const std::string& place) {
-    const json from = parse_strict(text, place, kMaxDepth);
+    const json from = parse_strict(text, place, kMaxContactDepth);
     if (from.is_object() && from.size() == 1 && from.contains("engine")) return std::nullopt;
     if (!from.is_object() || !from.contains("model") || !from["model"].is_string())
         fail_file(place, ": contact model without a name, expected an object with 'model'");

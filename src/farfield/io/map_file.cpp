@@ -10,39 +10,20 @@
 namespace farfield {
 namespace {
 
-constexpr const char* kFormat = "farfield.grain_table";
-constexpr int kVersion = 1;
+constexpr const char* kTableFormat = "farfield.grain_table";
+constexpr int kTableVersion = 1;
 
 Eigen::Map<const Eigen::VectorXf> view(const std::vector<float>& values) {
     return {values.data(), static_cast<Eigen::Index>(values.size())};
-}
-
-std::uint64_t parse_hash(const std::string& text, const std::string& place) {
-    std::size_t used = 0;
-    std::uint64_t value = 0;
-    try {
-        value = std::stoull(text, &used, 16);
-    } catch (const std::exception&) {
-        used = 0;
-    }
-    if (used != text.size() || text.empty())
-        fail_file(place, ": outline hash '", text, "', expected hexadecimal digits");
-    return value;
-}
-
-std::string hex(std::uint64_t value) {
-    std::ostringstream text;
-    text << std::hex << value;
-    return text.str();
 }
 
 }  // namespace
 
 void save_table(const std::filesystem::path& path, const grains::Table& table, const grains::MapAudit& audit) {
     TensorFile file;
-    set_format(file, kFormat, kVersion);
-    file.metadata["outline_a"] = hex(table.outlines[0]);
-    file.metadata["outline_b"] = hex(table.outlines[1]);
+    set_format(file, kTableFormat, kTableVersion);
+    file.metadata["outline_a"] = hash_text(table.outlines[0]);
+    file.metadata["outline_b"] = hash_text(table.outlines[1]);
     put(file, "sizes", Eigen::Vector2i(table.num_theta, table.num_space));
     Eigen::Matrix<double, 5, 1> frame;
     frame << table.period, table.first_theta, table.half_width, table.turn_radius, table.radius_ratio;
@@ -57,11 +38,11 @@ void save_table(const std::filesystem::path& path, const grains::Table& table, c
 
 TableFile load_table(const std::filesystem::path& path) {
     const TensorFile file = read_tensor_file(path);
-    TensorReader reader(file, file_place(path), kFormat, kVersion);
+    TensorReader reader(file, file_place(path), kTableFormat, kTableVersion);
     TableFile out;
     grains::Table& table = out.table;
-    table.outlines = {parse_hash(reader.text("outline_a"), reader.place()),
-                      parse_hash(reader.text("outline_b"), reader.place())};
+    table.outlines = {hash_from_text(reader.text("outline_a"), reader.place()),
+                      hash_from_text(reader.text("outline_b"), reader.place())};
     Eigen::Vector2i sizes;
     Eigen::Matrix<double, 5, 1> frame, errors;
     Eigen::VectorXf distance, arm;

@@ -8,8 +8,8 @@
 namespace farfield {
 namespace {
 
-constexpr const char* kFormat = "farfield.model";
-constexpr int kVersion =
+constexpr const char* kModelFormat = "farfield.model";
+constexpr int kModelVersion =
     5;  // 2: scenes may state a time step; 3: friction of pairs; 4: tendons, constraints, force ranges;
         // 5: contact policies
 constexpr const char* kMemory = "model_from_bytes";
@@ -20,17 +20,17 @@ std::string tensor_name(const char* field) { return std::string("parameters.") +
 
 using Number = Eigen::Matrix<double, 1, 1>;
 
-TensorFile to_tensors(const Model& model, const Parameters& parameters, const std::string& place) {
+TensorFile model_to_tensors(const Model& model, const Parameters& parameters, const std::string& place) {
     validate(model, parameters, "save_model: parameters");
     TensorFile file;
-    set_format(file, kFormat, kVersion);
+    set_format(file, kModelFormat, kModelVersion);
     put(file, model, place);
     put(file, parameters);
     return file;
 }
 
-LoadedModel from_tensors(const TensorFile& file, const std::string& place) {
-    TensorReader reader(file, place, kFormat, kVersion, kVersion);
+LoadedModel model_from_tensors(const TensorFile& file, const std::string& place) {
+    TensorReader reader(file, place, kModelFormat, kModelVersion, kModelVersion);
     LoadedModel loaded = read_model(reader);
     reader.finish();
     return loaded;
@@ -86,17 +86,19 @@ LoadedModel read_model(TensorReader& reader) {
 }
 
 void save_model(const std::filesystem::path& path, const Model& model, const Parameters& parameters) {
-    write_tensor_file(path, to_tensors(model, parameters, file_place(path)));
+    write_tensor_file(path, model_to_tensors(model, parameters, file_place(path)));
 }
 
 LoadedModel load_model(const std::filesystem::path& path) {
-    return from_tensors(read_tensor_file(path), file_place(path));
+    return model_from_tensors(read_tensor_file(path), file_place(path));
 }
 
 std::string model_to_bytes(const Model& model, const Parameters& parameters) {
-    return encode_tensors(to_tensors(model, parameters, "model_to_bytes"), "model_to_bytes");
+    return encode_tensors(model_to_tensors(model, parameters, "model_to_bytes"), "model_to_bytes");
 }
 
-LoadedModel model_from_bytes(std::string_view bytes) { return from_tensors(decode_tensors(bytes, kMemory), kMemory); }
+LoadedModel model_from_bytes(std::string_view bytes) {
+    return model_from_tensors(decode_tensors(bytes, kMemory), kMemory);
+}
 
 }  // namespace farfield

@@ -16,15 +16,9 @@ using grains::Encoding;
 using grains::Network;
 using grains::PairNetworks;
 
-constexpr const char* kFormat = "farfield.grain_network";
-constexpr int kVersion = 1;
+constexpr const char* kNetworkFormat = "farfield.grain_network";
+constexpr int kNetworkVersion = 1;
 using Weights = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-std::string hex(std::uint64_t value) {
-    std::ostringstream text;
-    text << std::hex << value;
-    return text.str();
-}
 
 std::string decimal(double value) {
     std::ostringstream text;
@@ -44,18 +38,6 @@ double number(const std::string& text, const std::string& what, const std::strin
     }
     if (used == 0 || used != text.size() || !std::isfinite(value))
         fail_file(place, ": ", what, " '", text, "', expected a number");
-    return value;
-}
-
-std::uint64_t hash(const std::string& text, const std::string& place) {
-    std::size_t used = 0;
-    std::uint64_t value = 0;
-    try {
-        value = std::stoull(text, &used, 16);
-    } catch (const std::exception&) {
-        used = 0;
-    }
-    if (used == 0 || used != text.size()) fail_file(place, ": outline hash '", text, "', expected hexadecimal digits");
     return value;
 }
 
@@ -135,7 +117,7 @@ void write_network(TensorFile& file, const std::string& prefix, const Network& n
 
 void save_networks(const std::filesystem::path& path, const PairNetworks& networks, const grains::MapAudit& audit) {
     TensorFile file;
-    set_format(file, kFormat, kVersion);
+    set_format(file, kNetworkFormat, kNetworkVersion);
     file.metadata["activation"] = networks.distance.activation() == Activation::Softplus ? "softplus10" : "relu";
     file.metadata["encoding"] = networks.encoding == Encoding::CosSin ? "cos_sin" : "raw_theta";
     file.metadata["symmetry"] = std::to_string(networks.symmetry);
@@ -147,8 +129,8 @@ void save_networks(const std::filesystem::path& path, const PairNetworks& networ
     file.metadata["normal_p90"] = decimal(audit.normal_p90);
     file.metadata["wrap_jump"] = decimal(audit.wrap_jump);
     file.metadata["audit_samples"] = std::to_string(audit.samples);
-    file.metadata["outline_a"] = hex(networks.outlines[0]);
-    file.metadata["outline_b"] = hex(networks.outlines[1]);
+    file.metadata["outline_a"] = hash_text(networks.outlines[0]);
+    file.metadata["outline_b"] = hash_text(networks.outlines[1]);
     write_network(file, "distance", networks.distance);
     write_network(file, "arm", networks.arm);
     write_tensor_file(path, file);
@@ -156,7 +138,7 @@ void save_networks(const std::filesystem::path& path, const PairNetworks& networ
 
 PairNetworks load_networks(const std::filesystem::path& path) {
     const TensorFile file = read_tensor_file(path);
-    TensorReader reader(file, file_place(path), kFormat, kVersion);
+    TensorReader reader(file, file_place(path), kNetworkFormat, kNetworkVersion);
     const std::string& place = reader.place();
     const std::string &activation = reader.text("activation"), &encoding = reader.text("encoding");
     if (activation != "softplus10" && activation != "relu")
@@ -175,7 +157,7 @@ PairNetworks load_networks(const std::filesystem::path& path) {
     if (!(symmetry >= 1.0 && symmetry <= 64.0)) fail_file(place, ": symmetry ", symmetry, ", expected 1 to 64");
     out.symmetry = static_cast<int>(symmetry);
     out.radius_ratio = number(reader.text("radius_ratio"), "radius_ratio", place);
-    out.outlines = {hash(reader.text("outline_a"), place), hash(reader.text("outline_b"), place)};
+    out.outlines = {hash_from_text(reader.text("outline_a"), place), hash_from_text(reader.text("outline_b"), place)};
     return out;
 }
 

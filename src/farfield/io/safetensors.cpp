@@ -22,7 +22,7 @@ static_assert(std::endian::native == std::endian::little, "arrays are copied byt
 constexpr std::array kTypes{TensorType::F64, TensorType::F32, TensorType::I64, TensorType::I32, TensorType::U8};
 constexpr std::size_t kLengthBytes = 8;
 constexpr const char* kMetadata = "__metadata__";
-constexpr int kMaxDepth = 3;  // header object, tensor object, list of numbers
+constexpr int kMaxHeaderDepth = 3;  // header object, tensor object, list of numbers
 
 std::optional<TensorType> find_type(const std::string& name) {
     for (const TensorType type : kTypes) {
@@ -207,7 +207,7 @@ std::string encode_tensors(const TensorFile& file, const std::string& place) {
 
 TensorFile decode_tensors(std::string_view bytes, const std::string& place) {
     const std::size_t length = header_length(bytes.substr(0, kLengthBytes), bytes.size(), place);
-    const json header = parse_strict(bytes.substr(kLengthBytes, length), place + ": header", kMaxDepth);
+    const json header = parse_strict(bytes.substr(kLengthBytes, length), place + ": header", kMaxHeaderDepth);
     if (!header.is_object()) fail_file(place, ": header is not a JSON object (not a safetensors file?)");
     const std::string_view data = bytes.substr(kLengthBytes + length);
     TensorFile file;

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMaxDepth = 6;  // scene, bodies, body, joints, joint, anchor
+constexpr int kMaxSceneDepth = 6;  // scene, bodies, body, joints, joint, anchor
 
 /// Words of the enumerators, in their order.
 template <class Enum>
@@ -468,7 +468,7 @@ std::string scene_to_json(const Scene& scene, const std::string& place) {
 
 Scene scene_from_json(const std::string& text, const std::string& place) {
     const std::string here = place + ": scene";
-    const json value = parse_strict(text, here, kMaxDepth);
+    const json value = parse_strict(text, here, kMaxSceneDepth);
     Scene scene;
     Reader::decode(value, here, scene);
     return scene;

@@ -12,17 +12,17 @@
 namespace farfield {
 namespace {
 
-constexpr const char* kFormat = "farfield.simulation";
-constexpr int kVersion = 3;  // 2: steps that were cut, integrators; 3: constraints
+constexpr const char* kSimulationFormat = "farfield.simulation";
+constexpr int kSimulationVersion = 3;  // 2: steps that were cut, integrators; 3: constraints
 
 using Integers = Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>;
 
-TensorFile to_tensors(const Simulation& simulation, const std::string& place) {
+TensorFile simulation_to_tensors(const Simulation& simulation, const std::string& place) {
     const ContactSetup& contact = simulation.contact();
     if ((contact.potential || contact.law) && !contact_from_json(contact.description, place + ": contact"))
         fail(place, ": contact '", contact.description, "', expected a contact model of this engine");
     TensorFile file;
-    set_format(file, kFormat, kVersion);
+    set_format(file, kSimulationFormat, kSimulationVersion);
     put(file, *simulation.model(), place);
     put(file, simulation.parameters());
     put(file, simulation.options());
@@ -42,8 +42,8 @@ TensorFile to_tensors(const Simulation& simulation, const std::string& place) {
     return file;
 }
 
-Simulation from_tensors(const TensorFile& file, const std::string& place, std::shared_ptr<ThreadPool> pool) {
-    TensorReader reader(file, place, kFormat, kVersion, kVersion);
+Simulation simulation_from_tensors(const TensorFile& file, const std::string& place, std::shared_ptr<ThreadPool> pool) {
+    TensorReader reader(file, place, kSimulationFormat, kSimulationVersion, kSimulationVersion);
     LoadedModel loaded = read_model(reader);
     const StepOptions options = read_step_options(reader);
     const FilterOptions filter = read_filter_options(reader);
@@ -86,20 +86,20 @@ Simulation from_tensors(const TensorFile& file, const std::string& place, std::s
 }  // namespace
 
 void save_simulation(const std::filesystem::path& path, const Simulation& simulation) {
-    write_tensor_file(path, to_tensors(simulation, file_place(path)));
+    write_tensor_file(path, simulation_to_tensors(simulation, file_place(path)));
 }
 
 Simulation load_simulation(const std::filesystem::path& path, std::shared_ptr<ThreadPool> pool) {
-    return from_tensors(read_tensor_file(path), file_place(path), std::move(pool));
+    return simulation_from_tensors(read_tensor_file(path), file_place(path), std::move(pool));
 }
 
 std::string simulation_to_bytes(const Simulation& simulation) {
-    return encode_tensors(to_tensors(simulation, "simulation_to_bytes"), "simulation_to_bytes");
+    return encode_tensors(simulation_to_tensors(simulation, "simulation_to_bytes"), "simulation_to_bytes");
 }
 
 Simulation simulation_from_bytes(std::string_view bytes, std::shared_ptr<ThreadPool> pool) {
     constexpr const char* kPlace = "simulation_from_bytes";
-    return from_tensors(decode_tensors(bytes, kPlace), kPlace, std::move(pool));
+    return simulation_from_tensors(decode_tensors(bytes, kPlace), kPlace, std::move(pool));
 }
 
 }  // namespace farfield

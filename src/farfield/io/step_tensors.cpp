@@ -38,7 +38,7 @@ void visit_report(Report& report, Visit&& visit) {
 }
 
 template <class Options, class Visit>
-void visit_options(Options& options, Visit&& visit) {
+void visit_step_options(Options& options, Visit&& visit) {
     auto& [dt, tolerance, max_iterations, pd_convention, integrator] = options;
     visit("options.dt", dt);
     visit("options.tolerance", tolerance);
@@ -128,7 +128,7 @@ Item single(const TensorReader& reader, const char* what, const std::vector<Item
 }
 
 constexpr auto kReport = [](auto& item, auto&& visit) { visit_report(item, visit); };
-constexpr auto kOptions = [](auto& item, auto&& visit) { visit_options(item, visit); };
+constexpr auto kOptions = [](auto& item, auto&& visit) { visit_step_options(item, visit); };
 constexpr auto kFilter = [](auto& item, auto&& visit) { visit_filter(item, visit); };
 
 }  // namespace

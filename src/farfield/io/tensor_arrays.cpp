@@ -2,6 +2,7 @@
 #include "farfield/io/tensor_arrays.hpp"
 
 #include <charconv>
+#include <sstream>
 
 namespace farfield {
 
@@ -61,6 +62,24 @@ void TensorReader::finish() const {
 void set_format(TensorFile& file, const std::string& format, int version) {
     file.metadata["format"] = format;
     file.metadata["version"] = std::to_string(version);
+}
+
+std::string hash_text(std::uint64_t hash) {
+    std::ostringstream text;
+    text << std::hex << hash;
+    return text.str();
+}
+
+std::uint64_t hash_from_text(const std::string& text, const std::string& place) {
+    std::size_t used = 0;
+    std::uint64_t hash = 0;
+    try {
+        hash = std::stoull(text, &used, 16);
+    } catch (const std::exception&) {
+        used = 0;
+    }
+    if (used == 0 || used != text.size()) fail_file(place, ": outline hash '", text, "', expected hexadecimal digits");
+    return hash;
 }
 
 }  // namespace farfield

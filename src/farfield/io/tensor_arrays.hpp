@@ -76,6 +76,10 @@ class TensorReader {
 /// Marks a file as `format`, `version`, for TensorReader.
 void set_format(TensorFile& file, const std::string& format, int version);
 
+/// Hash of an outline as hexadecimal digits, and back.
+[[nodiscard]] std::string hash_text(std::uint64_t hash);
+[[nodiscard]] std::uint64_t hash_from_text(const std::string& text, const std::string& place);
+
 /// Runs `call`; what it finds wrong with the contents of a file becomes a FileError that names the place.
 template <class Call>
 auto checked_contents(const std::string& place, Call&& call) {

@@ -13,18 +13,18 @@ namespace {
 
 constexpr const char* kTrajectoryFormat = "farfield.trajectory";
 constexpr const char* kStateFormat = "farfield.state";
-constexpr int kVersion =
+constexpr int kTrajectoryVersion =
     6;  // 2: detours; 3: time steps of scenes, calls of contact; 4: contact stiffness, models of contact built again; 5: cuts, integrators; 6: constraints
 constexpr int kStateVersion = 3;
 
-TensorFile to_tensors(const Trajectory& t, const std::string& place) {
+TensorFile trajectory_to_tensors(const Trajectory& t, const std::string& place) {
     validate(t);
     if ((t.contact.potential || t.contact.law) && t.contact.description.empty())
         fail("save_trajectory: no contact description, expected one: the trajectory has contact");
     if (!t.contact.description.empty())
         static_cast<void>(contact_from_json(t.contact.description, "save_trajectory: contact"));
     TensorFile file;
-    set_format(file, kTrajectoryFormat, kVersion);
+    set_format(file, kTrajectoryFormat, kTrajectoryVersion);
     put(file, *t.model, place);
     put(file, t.parameters);
     put(file, "q", t.q);
@@ -38,8 +38,8 @@ TensorFile to_tensors(const Trajectory& t, const std::string& place) {
     return file;
 }
 
-Trajectory from_tensors(const TensorFile& file, const std::string& place) {
-    TensorReader reader(file, place, kTrajectoryFormat, kVersion, kVersion);
+Trajectory trajectory_from_tensors(const TensorFile& file, const std::string& place) {
+    TensorReader reader(file, place, kTrajectoryFormat, kTrajectoryVersion, kTrajectoryVersion);
     Trajectory t;
     LoadedModel model = read_model(reader);
     t.model = std::move(model.model);
@@ -66,20 +66,20 @@ Trajectory from_tensors(const TensorFile& file, const std::string& place) {
 }  // namespace
 
 void save_trajectory(const std::filesystem::path& path, const Trajectory& trajectory) {
-    write_tensor_file(path, to_tensors(trajectory, file_place(path)));
+    write_tensor_file(path, trajectory_to_tensors(trajectory, file_place(path)));
 }
 
 Trajectory load_trajectory(const std::filesystem::path& path) {
-    return from_tensors(read_tensor_file(path), file_place(path));
+    return trajectory_from_tensors(read_tensor_file(path), file_place(path));
 }
 
 std::string trajectory_to_bytes(const Trajectory& trajectory) {
-    return encode_tensors(to_tensors(trajectory, "trajectory_to_bytes"), "trajectory_to_bytes");
+    return encode_tensors(trajectory_to_tensors(trajectory, "trajectory_to_bytes"), "trajectory_to_bytes");
 }
 
 Trajectory trajectory_from_bytes(std::string_view bytes) {
     constexpr const char* kPlace = "trajectory_from_bytes";
-    return from_tensors(decode_tensors(bytes, kPlace), kPlace);
+    return trajectory_from_tensors(decode_tensors(bytes, kPlace), kPlace);
 }
 
 void save_state(const std::filesystem::path& path, const State& state) {

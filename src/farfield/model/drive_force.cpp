@@ -13,8 +13,6 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-bool scripted(const Model& model, int dof) { return model.dofs()[static_cast<std::size_t>(dof)].prescribed; }
-
 Matrix3d rotation_of(const Eigen::VectorXd& q, const BallCoordinate& c) {
     return rotation_from_quaternion(q.segment<4>(c.q));
 }
@@ -39,11 +37,11 @@ void add_drive_force(const Model& model, const Parameters& parameters, const Gai
                      Eigen::VectorXd& tau) {
     for (const ScalarCoordinate& c : model.scalars()) {
         const double x = excess(c.range, q[c.q]);
-        if (!scripted(model, c.dof)) tau[c.dof] -= 0.5 * c.limit_stiffness * x * std::abs(x);
+        if (!model.scripted(c.dof)) tau[c.dof] -= 0.5 * c.limit_stiffness * x * std::abs(x);
     }
     for (const BallCoordinate& c : model.balls()) {
         const BallExcess over(c, q);
-        if (over.x > 0.0 && !scripted(model, c.dof))
+        if (over.x > 0.0 && !model.scripted(c.dof))
             tau.segment<3>(c.dof) -= 0.5 * c.limit_stiffness * over.x * over.x / over.angle * over.e;
     }
     for_each_drive(
@@ -75,12 +73,12 @@ void add_drive_force_vjp(const Model& model, const Parameters& parameters, const
                          const Eigen::VectorXd& lambda, Eigen::VectorXd& q_bar, Eigen::VectorXd& v_bar,
                          Eigen::VectorXd& control_bar, Parameters& gradient) {
     for (const ScalarCoordinate& c : model.scalars()) {
-        if (!scripted(model, c.dof))
+        if (!model.scripted(c.dof))
             q_bar[c.dof] -= lambda[c.dof] * c.limit_stiffness * std::abs(excess(c.range, q[c.q]));
     }
     for (const BallCoordinate& c : model.balls()) {
         const BallExcess over(c, q);
-        if (!(over.x > 0.0) || scripted(model, c.dof)) continue;
+        if (!(over.x > 0.0) || model.scripted(c.dof)) continue;
         const Vector3d u = over.e / over.angle, l = lambda.segment<3>(c.dof);
         const Vector3d by_e =
             c.limit_stiffness * over.x * (u.dot(l) * u + 0.5 * over.x / over.angle * (l - u.dot(l) * u));

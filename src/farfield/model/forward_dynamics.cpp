@@ -13,8 +13,6 @@ const Wrenches& wrenches_of(const ForwardDynamicsInput& input) {
     return input.wrenches ? *input.wrenches : kNoWrenches;
 }
 
-bool scripted(const Model& model, int dof) { return model.dofs()[static_cast<std::size_t>(dof)].prescribed; }
-
 /// Factors E^T M E.
 void factor_mass(const Model& model, const Parameters& parameters, const Kinematics& kinematics,
                  ForwardDynamicsScratch& s) {
@@ -65,7 +63,7 @@ void forward_dynamics(const Model& model, const Parameters& parameters, const Ki
                       const ForwardDynamicsInput& input, ForwardDynamicsScratch& s, Eigen::VectorXd& a) {
     a.setZero(model.num_dofs());
     for (int k = 0; k < model.num_dofs(); ++k) {
-        if (input.scripted && scripted(model, k)) a[k] = (*input.scripted)[k];
+        if (input.scripted && model.scripted(k)) a[k] = (*input.scripted)[k];
     }
     inverse_dynamics(model, parameters, kinematics, input.v, a, wrenches_of(input), s.bodies, s.residual);
     factor_mass(model, parameters, kinematics, s);
@@ -108,7 +106,7 @@ void forward_dynamics_vjp(const Model& model, const Parameters& parameters, cons
     out.wrenches = bars.wrenches;
     out.scripted.setZero(model.num_dofs());
     for (int k = 0; k < model.num_dofs(); ++k) {
-        if (scripted(model, k)) out.scripted[k] = a_bar[k] + bars.a[k];
+        if (model.scripted(k)) out.scripted[k] = a_bar[k] + bars.a[k];
     }
 }
 

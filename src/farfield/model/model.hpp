@@ -134,6 +134,7 @@ class Model {
     [[nodiscard]] const std::vector<ModelBody>& bodies() const { return bodies_; }
     [[nodiscard]] const std::vector<ModelJoint>& joints() const { return joints_; }
     [[nodiscard]] const std::vector<Dof>& dofs() const { return dofs_; }
+    [[nodiscard]] bool scripted(int dof) const { return dofs_[static_cast<std::size_t>(dof)].prescribed; }
     [[nodiscard]] const std::vector<ScalarCoordinate>& scalars() const { return scalars_; }
     [[nodiscard]] const std::vector<BallCoordinate>& balls() const { return balls_; }
     [[nodiscard]] const std::vector<ModelActuator>& actuators() const { return actuators_; }

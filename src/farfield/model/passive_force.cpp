@@ -9,8 +9,6 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-bool scripted(const Model& model, int dof) { return model.dofs()[static_cast<std::size_t>(dof)].prescribed; }
-
 Vector3d rotation_vector(const Eigen::VectorXd& q, const BallCoordinate& c) {
     return log_rotation(rotation_from_quaternion(q.segment<4>(c.q)));
 }
@@ -36,7 +34,7 @@ void passive_force(const Model& model, const Parameters& parameters, const Eigen
             right_jacobian_inverse(e).transpose() * parameters.stiffness.segment<3>(c.dof).cwiseProduct(e);
     }
     for (int k = 0; k < model.num_dofs(); ++k) {
-        if (scripted(model, k)) tau[k] = 0.0;
+        if (model.scripted(k)) tau[k] = 0.0;
     }
 }
 
@@ -45,13 +43,13 @@ void passive_force_derivatives(const Model& model, const Parameters& parameters,
     dtau_dq.setZero(model.num_dofs(), model.num_dofs());
     dtau_dv.setZero(model.num_dofs(), model.num_dofs());
     for (int k = 0; k < model.num_dofs(); ++k) {
-        if (!scripted(model, k)) dtau_dv(k, k) = -parameters.damping[k];
+        if (!model.scripted(k)) dtau_dv(k, k) = -parameters.damping[k];
     }
     for (const ScalarCoordinate& c : model.scalars()) {
-        if (!scripted(model, c.dof)) dtau_dq(c.dof, c.dof) = -parameters.stiffness[c.dof];
+        if (!model.scripted(c.dof)) dtau_dq(c.dof, c.dof) = -parameters.stiffness[c.dof];
     }
     for (const BallCoordinate& c : model.balls()) {
-        if (scripted(model, c.dof)) continue;
+        if (model.scripted(c.dof)) continue;
         dtau_dq.block<3, 3>(c.dof, c.dof) =
             ball_derivative(rotation_vector(q, c), parameters.stiffness.segment<3>(c.dof));
     }
@@ -61,18 +59,18 @@ void add_passive_force_vjp(const Model& model, const Parameters& parameters, con
                            const Eigen::VectorXd& v, const Eigen::VectorXd& lambda, Eigen::VectorXd& q_bar,
                            Eigen::VectorXd& v_bar, Parameters& gradient) {
     for (const ScalarCoordinate& c : model.scalars()) {
-        if (scripted(model, c.dof)) continue;
+        if (model.scripted(c.dof)) continue;
         q_bar[c.dof] -= lambda[c.dof] * parameters.stiffness[c.dof];
         gradient.stiffness[c.dof] -= lambda[c.dof] * (q[c.q] - c.spring_reference);
     }
     for (const BallCoordinate& c : model.balls()) {
-        if (scripted(model, c.dof)) continue;
+        if (model.scripted(c.dof)) continue;
         const Vector3d e = rotation_vector(q, c), l = lambda.segment<3>(c.dof);
         q_bar.segment<3>(c.dof) += ball_derivative(e, parameters.stiffness.segment<3>(c.dof)).transpose() * l;
         gradient.stiffness.segment<3>(c.dof) -= e.cwiseProduct(right_jacobian_inverse(e) * l);
     }
     for (int k = 0; k < model.num_dofs(); ++k) {
-        if (scripted(model, k)) continue;
+        if (model.scripted(k)) continue;
         v_bar[k] -= lambda[k] * parameters.damping[k];
         gradient.damping[k] -= lambda[k] * v[k];
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "farfield/base/index.hpp"
 #include "farfield/contact/ipc/closest.hpp"
 #include "farfield/geometry/distance.hpp"
 
@@ -15,8 +16,6 @@ using Eigen::Vector3d;
 using Node = CollisionShape::Node;
 
 constexpr double kMargin = 0.5;  // in units of the range
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 class Search {
  public:

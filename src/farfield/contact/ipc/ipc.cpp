@@ -5,16 +5,11 @@
 #include <limits>
 
 #include "farfield/base/error.hpp"
+#include "farfield/base/index.hpp"
 #include "farfield/contact/ipc/automatic.hpp"
 #include "farfield/contact/ipc/pair_view.hpp"
 
 namespace farfield::contact::ipc {
-
-namespace {
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
-
-}  // namespace
 
 void validate(const IpcOptions& options) {
     const auto positive = [](const char* name, double value) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "farfield/base/index.hpp"
 #include "farfield/contact/ipc/ipc.hpp"
 #include "farfield/contact/ipc/pair_view.hpp"
 #include "farfield/contact/ipc/term.hpp"
@@ -14,8 +15,6 @@ namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// E = b(z^2) of a vertex at x.
 void add_height(const Barrier& barrier, const Vector3d& normal, const Vector3d& x, double z, RelativeSum& sum) {

@@ -5,13 +5,9 @@
 #include <map>
 #include <utility>
 
+#include "farfield/base/index.hpp"
+
 namespace farfield::contact::ipc {
-
-namespace {
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
-
-}  // namespace
 
 Shape make_shape(const TriangleMesh& mesh) {
     Shape shape;

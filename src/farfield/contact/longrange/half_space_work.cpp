@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "farfield/base/index.hpp"
+
 namespace farfield::contact::longrange {
 
 namespace {
 
 using Eigen::Vector3d;
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// C of a term without its share; a near pair's fades, but for vertices, whose bands do.
 Taylor far_term(const PotentialForm& form, const HeightTerm& term) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/contact/longrange/lagged_friction.hpp"
 
+#include "farfield/base/index.hpp"
+
 namespace farfield::contact::longrange {
 
 namespace {
 
 using Eigen::Vector3d;
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// z enters through the vertex, the normal and the origin of the half-space: z = n.(x - p) - offset.
 void add_height(const HalfSpaceFrame& frame, const Vector3d& arm, double adjoint, Vector3d& normal,

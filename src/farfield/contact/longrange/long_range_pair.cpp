@@ -2,6 +2,7 @@
 // One pair of bodies of the long-range model.
 #include <algorithm>
 
+#include "farfield/base/index.hpp"
 #include "farfield/contact/longrange/long_range.hpp"
 #include "farfield/contact/plane_friction/fixed_plane_friction.hpp"
 
@@ -10,8 +11,6 @@ namespace farfield::contact::longrange {
 namespace {
 
 using Eigen::Vector3d;
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// Twist of a body with its linear part divided by l0.
 Vector6d scaled_twist(const Vector6d& twist, double length) {

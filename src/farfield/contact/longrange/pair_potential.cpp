@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "farfield/base/index.hpp"
 #include "farfield/contact/longrange/separating_direction.hpp"
 
 namespace farfield::contact::longrange {
@@ -19,8 +20,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 double sigma(int k) { return k < 3 ? 1.0 : -1.0; }
 
 using Slacks = std::array<double, 6>;
-
-constexpr size_t at(int k) { return static_cast<size_t>(k); }
 
 Slacks slacks(const TrianglePair& x, const Plane& plane) {
     Slacks s;

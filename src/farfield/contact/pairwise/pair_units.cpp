@@ -4,26 +4,26 @@
 #include <algorithm>
 #include <limits>
 
+#include "farfield/base/index.hpp"
+
 namespace farfield::contact {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 constexpr double kStepsThroughLength = 10.0;
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// Per body; infinite for one without a surface.
 std::vector<double> areas_of(const CollisionGeometry& geometry) {
     std::vector<double> areas;
     for (const CollisionBody& body : geometry.bodies)
-        areas.push_back(body.mesh.triangles.rows() > 0 ? surface_area(body.mesh) : kInfinity);
+        areas.push_back(body.mesh.triangles.rows() > 0 ? surface_area(body.mesh) : kUnbounded);
     return areas;
 }
 
 double length_of(const std::vector<double>& areas, const ContactPair& pair) {
     const double area = std::min(areas[at(pair.a)], areas[at(pair.b)]);
-    return area < kInfinity ? std::sqrt(area / 6.0) : 1.0;
+    return area < kUnbounded ? std::sqrt(area / 6.0) : 1.0;
 }
 
 /// Per body, with everything that hangs on it.
@@ -51,12 +51,12 @@ std::vector<PairUnits> pair_units(const Model& model, const std::vector<ContactP
     const double gravity = model.default_parameters().gravity.norm();
     std::vector<PairUnits> units;
     for (const ContactPair& pair : pairs) {
-        PairUnits own{.length = length_of(areas, pair), .mass = kInfinity};
+        PairUnits own{.length = length_of(areas, pair), .mass = kUnbounded};
         for (const int body : {pair.a, pair.b}) {
             const double mass = masses[at(solved_link(model, body))];
             if (solved_link(model, body) > 0 && mass > 0.0) own.mass = std::min(own.mass, mass);
         }
-        if (!(own.mass < kInfinity)) own.mass = masses[0] > 0.0 ? masses[0] : 1.0;  // nothing here answers to a force
+        if (!(own.mass < kUnbounded)) own.mass = masses[0] > 0.0 ? masses[0] : 1.0;  // nothing here answers to a force
         const double time = kStepsThroughLength * model.default_dt();
         own.acceleration = gravity > 0.0 ? gravity : own.length / (time * time);
         units.push_back(own);

@@ -7,14 +7,13 @@
 #include <limits>
 
 #include "farfield/base/error.hpp"
+#include "farfield/base/index.hpp"
 
 namespace farfield::contact {
 
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 }  // namespace
 

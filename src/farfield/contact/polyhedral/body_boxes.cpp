@@ -3,13 +3,9 @@
 
 #include <algorithm>
 
+#include "farfield/base/index.hpp"
+
 namespace farfield::contact::polyhedral {
-
-namespace {
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
-
-}  // namespace
 
 void Box::add(const Box& other) {
     if (other.empty()) return;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "farfield/base/error.hpp"
+#include "farfield/base/index.hpp"
 #include "farfield/contact/polyhedral/polyhedral.hpp"
 #include "farfield/geometry/gjk.hpp"
 #include "farfield/geometry/hull_triangles.hpp"
@@ -22,8 +23,6 @@ using Vertices = decltype(Parameters::hull_vertices);
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kActiveVertices = 4.0;
 constexpr double kForceAtHalfRange = 30.0;  // F s^2 l/kappa of one vertex halfway through the range, about
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// The hulls where the model describes them.
 class Reference {

@@ -14,7 +14,7 @@ using Eigen::Vector3d;
 using Matrix12x4d = Eigen::Matrix<double, 12, 4>;
 
 /// dq = (K r~) . twist
-Matrix12x4d lever(const Vector3d& n, const Vector3d& apart) {
+Matrix12x4d plane_lever(const Vector3d& n, const Vector3d& apart) {
     Matrix12x4d k;
     k << Matrix3d::Zero(), n, -hat(n), Vector3d::Zero(), Matrix3d::Zero(), -n, hat(n), n.cross(apart);
     return k;
@@ -51,13 +51,13 @@ bool add_hull_above(const HullColumns& hull, const HalfSpaceFrame& frame, const 
 }
 
 Vector12d half_space_gradient(const HullSums& sums, const HalfSpaceFrame& frame, double s) {
-    return lever(height_factor(s) * frame.normal, frame.apart) * sums.first;
+    return plane_lever(height_factor(s) * frame.normal, frame.apart) * sums.first;
 }
 
 Matrix12d half_space_hessian(const HullSums& sums, const HalfSpaceFrame& frame, double s) {
     const Vector3d n = height_factor(s) * frame.normal, moment = sums.first.head<3>();
     const double total = sums.first[3];
-    const Matrix12x4d k = lever(n, frame.apart);
+    const Matrix12x4d k = plane_lever(n, frame.apart);
     const Matrix12x4d half = k.lazyProduct(sums.second);
     Matrix12d out = half.lazyProduct(k.transpose());
     const auto add = [&](int row, int column, const Matrix3d& block) {

@@ -22,7 +22,7 @@ HullSums rotated(const Matrix3d& rotation, const HullSums& sums) {
 }
 
 /// How a vertex counted from the centre moves along n with the body's twist: K x~.
-Matrix6x4d lever(const Vector3d& n, const Vector3d& from) {
+Matrix6x4d point_lever(const Vector3d& n, const Vector3d& from) {
     Matrix6x4d k;
     k << Matrix3d::Zero(), n, -hat(n), from.cross(n);
     return k;
@@ -34,14 +34,14 @@ Vector3d moment(const HullSums& sums, double side, const Vector3d& from) {
 }
 
 Eigen::Matrix<double, 4, 6> coupling(const HullSums& sums, double side, const Vector3d& n, const Vector3d& from) {
-    Eigen::Matrix<double, 4, 6> out = sums.second * lever(n, from).transpose();
+    Eigen::Matrix<double, 4, 6> out = sums.second * point_lever(n, from).transpose();
     out.topLeftCorner<3, 3>().diagonal().array() += side * sums.first[3];
     out.topRightCorner<3, 3>() -= hat(moment(sums, side, from));
     return out;
 }
 
 Matrix6d own_block(const HullSums& sums, double side, const Vector3d& n, const Vector3d& from) {
-    const Matrix6x4d k = lever(n, from);
+    const Matrix6x4d k = point_lever(n, from);
     const Vector3d b = moment(sums, side, from);
     Matrix6d out = k * sums.second * k.transpose();
     out.bottomRightCorner<3, 3>() += 0.5 * (n * b.transpose() + b * n.transpose()) - n.dot(b) * Matrix3d::Identity();
@@ -63,8 +63,8 @@ WorldPair in_world(const HullPairSolution& solution, const Pose& pose_a, const P
 
 Vector12d pair_gradient(const WorldPair& pair) {
     Vector12d out;
-    out << -(lever(pair.plane.normal, pair.from_a) * pair.a.first),
-        lever(pair.plane.normal, pair.from_b) * pair.b.first;
+    out << -(point_lever(pair.plane.normal, pair.from_a) * pair.a.first),
+        point_lever(pair.plane.normal, pair.from_b) * pair.b.first;
     return out;
 }
 

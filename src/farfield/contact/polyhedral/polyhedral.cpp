@@ -5,13 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "farfield/base/index.hpp"
+
 namespace farfield::contact::polyhedral {
-
-namespace {
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
-
-}  // namespace
 
 std::unique_ptr<PairwiseMemory> Polyhedral::new_memory(ThreadPool* pool) const {
     auto memory = std::make_unique<Memory>(*this, pool);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "farfield/base/index.hpp"
 #include "farfield/contact/plane_friction/fixed_plane_friction.hpp"
 #include "farfield/contact/polyhedral/barrier.hpp"
 #include "farfield/contact/polyhedral/polyhedral.hpp"
@@ -20,8 +21,6 @@ using Eigen::Vector4d;
 constexpr double kEnergyTolerance = 1e-11;      // of Phi, on Newton's decrement
 constexpr double kDerivativeTolerance = 1e-22;  // derivatives err by its square root
 constexpr double kGapRounding = 1e-13;          // of the bodies' sizes and positions, taken off every gap
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// How a body has moved since the start of the step. Poses scaled.
 BodyMotion motion(const Vector3d& origin, const Pose& start, const Pose& now) {

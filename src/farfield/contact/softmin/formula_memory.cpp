@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file  What is evaluated by the formula itself: forces of single planes, printed forms, second derivatives.
+#include "farfield/base/index.hpp"
 #include "farfield/contact/softmin/formula.hpp"
 #include "farfield/contact/softmin/memory.hpp"
 
@@ -25,8 +26,6 @@ MovingBody<S> moving(const Pose& pose, const Vector6d& twist, const Slope& slope
     }
     return out;
 }
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// Entry k of (chart, twist) of the first or second body, among the derivatives.
 int entry(bool second, int k) { return (k < 6 ? k : 6 + k) + (second ? 6 : 0); }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
+#include "farfield/base/index.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield::contact::softmin {
@@ -14,8 +15,6 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Matrix12d = Eigen::Matrix<double, 12, 12>;
 using Rows = Eigen::Matrix<double, 6, 12>;
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// A side in the world: the surface belongs to a body at (R, o), the queries to one at s; r = s - o.
 /// Both the displacement (a, b) and the velocity (u, w) of the querying body relative to the other, in the frame of the surface, are

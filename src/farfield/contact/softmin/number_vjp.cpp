@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
+#include "farfield/base/index.hpp"
 #include "farfield/contact/softmin/formula.hpp"
 #include "farfield/contact/softmin/memory.hpp"
 
@@ -15,8 +16,6 @@ namespace {
 
 using Eigen::Vector3d;
 using Number = Dual<double, 8>;  // phi, n, y (the point both are held at), eps3
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// A query in the frame of the surface, and what its force does along the direction.
 struct Query {

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiles the files of one folder together, a few at a time: headers and templates that they share cost once. Files of two
+# folders never meet, so a build may compile some rooms of the library and link the rest from another build.
+# Files that Highway compiles once per instruction set include themselves and stay alone.
+function(farfield_compile_together target files_at_a_time)
+    if(NOT FARFIELD_UNITY)
+        return()
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    set(sources ${ARGN})
+    list(SORT sources)
+    foreach(source IN LISTS sources)
+        file(STRINGS ${source} includes_itself REGEX "^#define HWY_TARGET_INCLUDE")
+        if(includes_itself)
+            continue()
+        endif()
+        file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
+        get_filename_component(folder ${path} DIRECTORY)
+        string(MAKE_C_IDENTIFIER ${folder} folder)
+        list(APPEND ${folder}_files ${source})
+        list(LENGTH ${folder}_files count)
+        math(EXPR part "(${count} - 1) / ${files_at_a_time} + 1")
+        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${part})
+    endforeach()
+endfunction()
