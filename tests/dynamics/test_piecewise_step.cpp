@@ -188,9 +188,21 @@ TEST_CASE(
 }
 
 TEST_CASE("piecewise step: a body without room is named, and the step ends") {
+    // A stamp is driven into a cup with the nut in it. Between two plates the nut may be pressed out sideways within a step; here the
+    // way out is narrower than the nut before it is touched from both sides.
     Scene scene;
-    add_free_box(scene, "left", {0.05, 0.3, 0.3}, 1.0, {-0.3, 0.0, 0.0});
-    add_free_box(scene, "right", {0.05, 0.3, 0.3}, 1.0, {0.3, 0.0, 0.0});
+    const int cup = add_free_box(scene, "cup", {0.05, 0.3, 0.3}, 1.0, {-0.3, 0.0, 0.0});
+    add_free_box(scene, "stamp", {0.05, 0.2, 0.2}, 1.0, {0.3, 0.0, 0.0});
+    for (const Vector3d& side : {Vector3d::UnitY(), Vector3d::UnitZ()}) {
+        for (const double sign : {-1.0, 1.0}) {
+            const Vector3d half = Vector3d(0.075, 0.3, 0.3) - 0.27 * side;
+            scene.shapes.push_back(Shape{.name = "wall",
+                                         .body = cup,
+                                         .type = ShapeType::Box,
+                                         .size = half,
+                                         .position = Vector3d(0.125, 0.0, 0.0) + sign * 0.27 * side});
+        }
+    }
     for (std::size_t i : {1, 2}) {
         scene.bodies[i].motion = BodyMotion::Kinematic;
         scene.bodies[i].joints.clear();

@@ -189,6 +189,29 @@ TEST_CASE("pair lanes: touching and crossing triangles give infinity, cold and w
     CHECK(solve_pair(x, nullptr, 1e-9).value < 1e11);
 }
 
+TEST_CASE("pair lanes: a plane kept from triangles that all but touched does not hide that they are apart") {
+    on_every_target([] {
+        PairGenerator generator(22);
+        PairBatch cold, kept;
+        for (int i = 0; i < 2000; ++i) {
+            const TrianglePair x = generator.draw(kFamilies[static_cast<size_t>(i) % kFamilies.size()]).x;
+            cold.add(x);
+            const Plane plane = solve_pair(x, nullptr, 1e-12).plane;
+            SlackPlane tight = slack_plane(x, plane);
+            const double length = plane.normal.norm(), room = std::pow(10.0, -generator.uniform(13.0, 16.0));
+            tight.normal *= (1.0 - room) / length;
+            tight.slack *= (1.0 - room) / length;
+            kept.add(x, tight);
+        }
+        solve_pairs(cold, 1e-12);
+        solve_pairs(kept, 1e-12);
+        for (size_t i = 0; i < cold.size(); ++i) {
+            REQUIRE(std::isfinite(kept.value(i)));
+            REQUIRE(kept.value(i) == doctest::Approx(cold.value(i)).epsilon(1e-6));
+        }
+    });
+}
+
 TEST_CASE("pair lanes: a pair's bits do not depend on its neighbours, its place or the size of the batch") {
     on_every_target([] {
         const Mixture mixture = make_mixture(203);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "farfield/base/error.hpp"
 
@@ -23,7 +24,7 @@ namespace farfield::contact::longrange::HWY_NAMESPACE {
 // Two vectors at a time hide the latency of divisions; eight lanes fill the chunk alone.
 using Group = std::conditional_t<(kLanes < kChunkPairs), Wide, Real>;
 
-/// Bit i: lane i has been solved. Bit 8 + i: it has not, but its plane separates.
+/// Bit i: lane i has been solved. Bit 8 + i: it has not, but its plane separates or leads to the solution.
 unsigned solve_warm(PairChunk* chunk, double tolerance) {
     unsigned result = 0;
     for (size_t lane = 0; lane < kChunkPairs; lane += Group::kWidth) {
@@ -78,10 +79,16 @@ void copy_lane(const PairChunk& from, size_t from_lane, PairChunk& to, size_t to
     for (size_t row = 0; row < 4; ++row) to.plane[row][to_lane] = from.plane[row][from_lane];
 }
 
+// What solve_warm() says of a lane.
+constexpr unsigned kEverything = (1u << kChunkPairs) - 1u;
+bool is_solved(unsigned state, size_t lane) { return (state >> lane & 1u) != 0; }
+bool separates(unsigned state, size_t lane) { return (state >> (kChunkPairs + lane) & 1u) != 0; }
+
 /// Up to eight pairs gathered from all over the batch, solved together and put back.
 class Queue {
  public:
-    Queue(PairChunk* chunks, double tolerance, bool warm) : chunks_(chunks), tolerance_(tolerance), warm_(warm) {}
+    /// `cold`: takes those whose plane does not lead to the solution; null: this one starts from scratch.
+    Queue(PairChunk* chunks, double tolerance, Queue* cold) : chunks_(chunks), tolerance_(tolerance), cold_(cold) {}
 
     void push(size_t pair) {
         copy_lane(chunks_[pair / kChunkPairs], pair % kChunkPairs, scratch_, count_);
@@ -90,15 +97,23 @@ class Queue {
     }
 
     void flush() {
-        if (count_ == 0) return;
-        for (size_t lane = count_; lane < kChunkPairs; ++lane) copy_lane(scratch_, count_ - 1, scratch_, lane);
-        if (warm_) {
-            HWY_DYNAMIC_DISPATCH(solve_warm)(&scratch_, tolerance_);
-        } else {
-            HWY_DYNAMIC_DISPATCH(solve_cold)(&scratch_, tolerance_);
+        while (count_ > 0) {
+            for (size_t lane = count_; lane < kChunkPairs; ++lane) copy_lane(scratch_, count_ - 1, scratch_, lane);
+            unsigned state = kEverything;
+            if (cold_) {
+                state = HWY_DYNAMIC_DISPATCH(solve_warm)(&scratch_, tolerance_);
+            } else {
+                HWY_DYNAMIC_DISPATCH(solve_cold)(&scratch_, tolerance_);
+            }
+            const size_t count = std::exchange(count_, 0);
+            const std::array<size_t, kChunkPairs> pairs = pairs_;
+            for (size_t lane = 0; lane < count; ++lane) {
+                if (is_solved(state, lane)) put_back(lane);
+            }
+            for (size_t lane = 0; lane < count; ++lane) {
+                if (!is_solved(state, lane)) (separates(state, lane) ? *this : *cold_).push(pairs[lane]);
+            }
         }
-        for (size_t lane = 0; lane < count_; ++lane) put_back(lane);
-        count_ = 0;
     }
 
  private:
@@ -132,7 +147,7 @@ class Queue {
 
     PairChunk* chunks_;
     double tolerance_;
-    bool warm_;
+    Queue* cold_;
     size_t count_ = 0;
     std::array<size_t, kChunkPairs> pairs_{};
     PairChunk scratch_;
@@ -188,14 +203,12 @@ void solve_pairs(PairBatch& batch, double tolerance) {
         const size_t used = size % kChunkPairs;
         for (size_t lane = used; lane < kChunkPairs; ++lane) copy_lane(last, used - 1, last, lane);
     }
-    Queue warm(chunks, tolerance, true), cold(chunks, tolerance, false);
-    constexpr unsigned everything = (1u << kChunkPairs) - 1u;
+    Queue cold(chunks, tolerance, nullptr), warm(chunks, tolerance, &cold);
     for (size_t c = 0; c < batch.num_chunks(); ++c) {
         const unsigned state = HWY_DYNAMIC_DISPATCH(solve_warm)(&chunks[c], tolerance);
-        if ((state & everything) == everything) continue;
+        if ((state & kEverything) == kEverything) continue;
         for (size_t lane = 0; lane < kChunkPairs && c * kChunkPairs + lane < size; ++lane) {
-            if ((state >> lane & 1u) != 0) continue;
-            ((state >> (kChunkPairs + lane) & 1u) != 0 ? warm : cold).push(c * kChunkPairs + lane);
+            if (!is_solved(state, lane)) (separates(state, lane) ? warm : cold).push(c * kChunkPairs + lane);
         }
     }
     warm.flush();

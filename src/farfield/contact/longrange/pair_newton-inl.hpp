@@ -223,7 +223,8 @@ HWY_INLINE void load_plane(const PairChunk& chunk, size_t lane, const Points<R>&
 }
 
 /// Solves lanes [lane, lane + R::kWidth) if all of their planes separate; else reports which do and leaves all
-/// untouched.
+/// untouched. So it does where Newton's method does not arrive from a plane that separates: one whose length is 1 but for little more than
+/// rounding, kept from bodies that all but touched, has derivatives beyond all bounds.
 template <class R>
 HWY_NOINLINE unsigned solve_warm_group(PairChunk& chunk, size_t lane, double tolerance) {
     Points<R> p;
@@ -236,6 +237,9 @@ HWY_NOINLINE unsigned solve_warm_group(PairChunk& chunk, size_t lane, double tol
     for (size_t k = 0; k < 6; ++k) feasible = feasible & (touch < plane.s[k]);
     if (!all(feasible)) return bits(feasible);
     const R iterations = minimise(p, feasible, tolerance, plane);
+    const auto found = (plane.value < R::set(std::numeric_limits<double>::infinity())) &
+                       (iterations < R::set(static_cast<double>(kMaxPairIterations)));
+    if (HWY_UNLIKELY(!all(found))) return bits(found);
     store_solution(plane, iterations, feasible, chunk, lane);
     return ~0u;
 }
