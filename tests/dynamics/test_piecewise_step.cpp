@@ -193,7 +193,7 @@ TEST_CASE("piecewise step: a body without room is named, and the step ends") {
     Scene scene;
     const int cup = add_free_box(scene, "cup", {0.05, 0.3, 0.3}, 1.0, {-0.3, 0.0, 0.0});
     add_free_box(scene, "stamp", {0.05, 0.2, 0.2}, 1.0, {0.3, 0.0, 0.0});
-    for (const Vector3d& side : {Vector3d::UnitY(), Vector3d::UnitZ()}) {
+    for (const Vector3d& side : {Vector3d(0.0, 1.0, 0.0), Vector3d(0.0, 0.0, 1.0)}) {
         for (const double sign : {-1.0, 1.0}) {
             const Vector3d half = Vector3d(0.075, 0.3, 0.3) - 0.27 * side;
             scene.shapes.push_back(Shape{.name = "wall",
