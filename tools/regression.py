@@ -254,7 +254,9 @@ def compare(kept: dict, now: dict[str, dict]) -> int:
     here, there = machine(), kept["machine"]
     bits = bits_compare(there, here)
     if not bits:
-        told = [", ".join(str(about.get(key, "?")) for key in ("processor", "simd", "compiler")) for about in (there, here)]
+        told = [
+            ", ".join(str(about.get(key, "?")) for key in ("processor", "simd", "compiler")) for about in (there, here)
+        ]
         print(f"recorded with {told[0]}, this is {told[1]}: figures are compared to {TOLERANCE:g}, not bits\n")
     changed = 0
     for name, result in now.items():
