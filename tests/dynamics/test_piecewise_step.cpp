@@ -308,6 +308,8 @@ TEST_CASE("piecewise step: a barrier that is weak beside a hit still lets the st
         add_free_box(scene, "below", {0.1, 0.1, 0.1}, 1.0, {0.0, 0.0, 0.11});
         add_free_box(scene, "above", {0.05, 0.06, 0.07}, 4.0, {0.02, 0.01, 0.4});
         add_free_box(scene, "beside", {0.1, 0.1, 0.1}, 0.1, {0.3, 0.0, 0.12});
+        for (const Body& body : scene.bodies) scene.exclude_contacts.emplace_back(body.name, "alone");
+        add_free_box(scene, "alone", {0.1, 0.1, 0.1}, 1.0, {3.0, 0.0, 2.0});
         const auto model = build_model(scene);
         Parameters parameters = model->default_parameters();
         parameters.contact_stiffness = 1e-4;

@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import check_citations  # noqa: E402
 import check_includes  # noqa: E402
 import compare_trees  # noqa: E402
+import regression  # noqa: E402
 import run_tests  # noqa: E402
 
 
@@ -202,6 +203,25 @@ def test_counts_of_the_python_runner(tmp_path):
     assert run_tests.parse_junit(2, report) == run_tests.Count(failed=1)
     report.write_text('<testsuites><testsuite tests="7" failures="1" errors="1" skipped="2"/></testsuites>')
     assert run_tests.parse_junit(1, report) == run_tests.Count(passed=3, failed=2, skipped=2)
+
+
+# ---- regression figures ---------------------------------------------------------------------------------------------
+
+
+def test_bits_are_compared_on_the_same_target_only(capsys, monkeypatch):
+    here = {"processor": "x86_64", "simd": "AVX3", "compiler": "GNU 12", "python": "3.11"}
+    monkeypatch.setattr(regression, "machine", lambda: here)
+    kept = {"a": {"hash": "1", "figures": {"q": 1.0}}, "b": {"hash": "1", "figures": {}}}
+    now = {"a": {"hash": "2", "figures": {"q": 1.0 + 1e-9}}, "b": {"hash": "2", "figures": {}}}
+    assert regression.compare({"machine": here | {"python": "3.12"}, "cases": kept}, now) == 2
+    capsys.readouterr()
+    assert regression.compare({"machine": here | {"simd": "AVX2"}, "cases": kept}, now) == 0
+    said = capsys.readouterr().out
+    assert "recorded with x86_64, AVX2, GNU 12, this is x86_64, AVX3, GNU 12" in said and "same figures" in said
+    now["a"]["figures"]["q"] = 1.0 + 1e-4
+    assert regression.compare({"machine": {"processor": "x86_64"}, "cases": kept}, now) == 1
+    now["b"]["error"] = "gone"
+    assert regression.compare({"machine": here, "cases": kept}, now) == 2
 
 
 def test_a_tree_beside_itself_has_the_same_bits():

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/dynamics/contact_terms.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <array>
 #include <numbers>
 
 #include "farfield/dynamics/pair_coordinates.hpp"
+#include "farfield/math/semidefinite_lanes.hpp"
 
 namespace farfield {
 namespace {
@@ -78,32 +79,33 @@ void add_geometric(const Model& model, const ContactScratch& s, std::size_t body
     }
 }
 
-void project_block(contact::PairBlock& pair) {
-    auto& h = pair.hessian;  // its rows of v_b are those of v_a with the sign changed
-    const PairCoordinates coordinates(h);
-    const double root = std::numbers::sqrt2, arm = coordinates.arm;
-    PairCoordinates::Matrix9d m = coordinates.hessian(h);
-    const Eigen::SelfAdjointEigenSolver<PairCoordinates::Matrix9d> solver(m);
-    for (int k = 0; k < 9 && solver.eigenvalues()[k] < 0.0; ++k) {  // ascending
-        const auto v = solver.eigenvectors().col(k);
-        m.noalias() += (-solver.eigenvalues()[k] * v) * v.transpose();
+/// Into the coordinates in which eigenvalues are compared. Returns their arm.
+double put_block(const contact::PairBlock& pair, SymmetricChunk& chunk, std::size_t lane) {
+    const PairCoordinates coordinates(pair.hessian);
+    const PairCoordinates::Matrix9d m = coordinates.hessian(pair.hessian);
+    for (int j = 0; j < 9; ++j) {
+        for (int i = j; i < 9; ++i) chunk.entry[i][j][lane] = m(i, j);
     }
-    const Eigen::Matrix3d vv = 0.5 * m.topLeftCorner<3, 3>();
-    const Eigen::Matrix<double, 6, 3> wv = m.bottomLeftCorner<6, 3>() * (arm / root);
-    m.bottomRightCorner<6, 6>() *= arm * arm;
-    for (const int v : {0, 6}) {
-        const double sign = v == 0 ? 1.0 : -1.0;
-        h.block<3, 3>(v, v) = vv;
-        h.block<3, 3>(v, 6 - v) = -vv;
-        for (const int w : {3, 9}) {
-            h.block<3, 3>(w, v) = sign * wv.middleRows<3>(w == 3 ? 0 : 3);
-            h.block<3, 3>(v, w) = h.block<3, 3>(w, v).transpose();
+    return coordinates.arm;
+}
+
+/// And back. Rows of v_b are those of v_a with the sign changed.
+void take_block(const SymmetricChunk& chunk, std::size_t lane, double arm, contact::PairBlock& pair) {
+    auto& h = pair.hessian;
+    const double mixed = arm / std::numbers::sqrt2;
+    for (int j = 0; j < 9; ++j) {
+        for (int i = j; i < 9; ++i) {
+            const double entry = chunk.entry[i][j][lane] * (i < 3 ? 0.5 : j < 3 ? mixed : arm * arm);
+            const int row = i < 6 ? i : i + 3, col = j < 6 ? j : j + 3;  // of the block; its rows 6 to 8 are v_b
+            h(row, col) = h(col, row) = entry;
+            if (j >= 3) continue;
+            h(row, col + 6) = h(col + 6, row) = -entry;
+            if (i < 3) {
+                h(row + 6, col) = h(col, row + 6) = -entry;
+                h(row + 6, col + 6) = h(col + 6, row + 6) = entry;
+            }
         }
     }
-    h.block<3, 3>(3, 3) = m.block<3, 3>(3, 3);
-    h.block<3, 3>(9, 3) = m.block<3, 3>(6, 3);
-    h.block<3, 3>(3, 9) = m.block<3, 3>(3, 6);
-    h.block<3, 3>(9, 9) = m.block<3, 3>(6, 6);
 }
 
 }  // namespace
@@ -132,7 +134,16 @@ void add_contact_derivatives(const Model& model, const Kinematics& kinematics,
 }
 
 void project_blocks(contact::ContactLinearization& contact) {
-    for (contact::PairBlock& pair : contact.blocks) project_block(pair);
+    SymmetricChunk chunk{};
+    std::array<double, kSemidefiniteLanes> arms{};
+    for (std::size_t first = 0; first < contact.blocks.size(); first += kSemidefiniteLanes) {
+        const std::size_t count = std::min(kSemidefiniteLanes, contact.blocks.size() - first);
+        for (std::size_t lane = 0; lane < count; ++lane)
+            arms[lane] = put_block(contact.blocks[first + lane], chunk, lane);
+        make_semidefinite(chunk, count);
+        for (std::size_t lane = 0; lane < count; ++lane)
+            take_block(chunk, lane, arms[lane], contact.blocks[first + lane]);
+    }
 }
 
 void apply_blocks(const contact::ContactLinearization& contact, const std::vector<Vector6d>& twists,

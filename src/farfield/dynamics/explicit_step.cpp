@@ -364,8 +364,8 @@ double stable_step(const Model& model, const Parameters& parameters, const conta
         const double w = std::sqrt(pair.stiffness * mobility + gravity / pair.sharing);
         const double z = gravity / (2.0 * pair.damping_speed * w);
         limit = std::min(limit, (rk4 ? kRk4Limit : 2.0 * (std::sqrt(1.0 + z * z) - z)) / w);
-        const double rub = pair.friction * gravity / pair.slip_speed;
-        if (rub > 0.0) limit = std::min(limit, (rk4 ? kRk4Limit : 2.0) / rub);
+        const double rate = pair.friction * gravity / pair.slip_speed;
+        if (rate > 0.0) limit = std::min(limit, (rk4 ? kRk4Limit : 2.0) / rate);
     }
     return limit;
 }

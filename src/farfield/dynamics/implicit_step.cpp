@@ -90,7 +90,10 @@ void press_gradually(StepSolve& solve) {
     stage.options.tolerance = kRough;
     for (const double factor : kStifferContact) {
         stiffer.contact_stiffness = factor * context.parameters.contact_stiffness;
-        stiffer.friction = context.parameters.friction / factor;
+        for (const ContactPair& pair : context.model.collision().pairs) {
+            if (pair.friction) continue;  // of the pair itself; a coefficient that no pair asks for may not change
+            for (const int body : {pair.a, pair.b}) stiffer.friction[body] = context.parameters.friction[body] / factor;
+        }
         solve.problem.begin(stage, solve.now, solve.input, solve.memory);
         solve.x.evaluated = false;
         minimise(solve, solve.report.iterations + kStage);
@@ -122,13 +125,13 @@ void name_squeezed(StepSolve& solve) {
     };
     std::vector<Neighbours> near(poses.size());
     const auto meet = [&](int body, int other, double gap) {
-        Neighbours& mine = near[static_cast<std::size_t>(body)];
+        Neighbours& nearest = near[static_cast<std::size_t>(body)];
         const ModelBody& moves = solve.context.model.bodies()[static_cast<std::size_t>(body)];
-        if (moves.kinematic >= 0 || moves.last_dof < 0 || gap >= mine.second) return;
-        if (gap < mine.first) {
-            mine = {gap, mine.first, other, mine.a};
+        if (moves.kinematic >= 0 || moves.last_dof < 0 || gap >= nearest.second) return;
+        if (gap < nearest.first) {
+            nearest = {gap, nearest.first, other, nearest.a};
         } else {
-            mine.second = gap, mine.b = other;
+            nearest.second = gap, nearest.b = other;
         }
     };
     for (std::size_t p = 0; p < filter->pairs().size(); ++p) {

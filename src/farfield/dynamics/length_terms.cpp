@@ -77,11 +77,11 @@ Term tendon_term(const JointStep& step, const ModelTendon& tendon, const Motion&
     t.curvature += tendon.armature / (dt * dt);
     t.slope_by_now -= tendon.armature / (dt * dt);
     t.slope_by_speed -= tendon.armature / dt;
-    const Term rub = dry(tendon.friction_speed, dt, m.d);
-    t.value += tendon.friction * rub.value;
-    t.slope += tendon.friction * rub.slope;
-    t.curvature += tendon.friction * rub.curvature;
-    t.slope_by_now += tendon.friction * rub.slope_by_now;
+    const Term friction = dry(tendon.friction_speed, dt, m.d);
+    t.value += tendon.friction * friction.value;
+    t.slope += tendon.friction * friction.slope;
+    t.curvature += tendon.friction * friction.curvature;
+    t.slope_by_now += tendon.friction * friction.slope_by_now;
     return t;
 }
 

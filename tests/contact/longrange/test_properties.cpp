@@ -116,7 +116,7 @@ TEST_CASE("long range: the force never vanishes, |F| -> 12 r^-1.5 up to 1e6 m, t
     for (const LeafWeights leaf_weights : {LeafWeights::Parallel, LeafWeights::Paper}) {
         const bool parallel = leaf_weights == LeafWeights::Parallel;
         const LongRange model(geometry, {.leaf_weights = leaf_weights});
-        const double x = model.shape(1).area[0], y = model.shape(2).area[0];
+        const double x = model.shape(1).extents[0].area(), y = model.shape(2).extents[0].area();
         const double share = parallel ? x * y / (x + y) / surface_area(geometry.bodies[1].mesh) : 1.0;
         const double spread = parallel ? model.shape(1).tree.spread[0] + model.shape(2).tree.spread[0] : 0.0;
         for (const double r : {1e2, 1e4, 1e6}) {

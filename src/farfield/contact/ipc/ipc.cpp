@@ -32,12 +32,12 @@ Ipc::Ipc(const CollisionGeometry& geometry, const IpcOptions& options, const Mod
     const bool automatic = model != nullptr;
     std::vector<double> weights;
     for (int index = 0; index < num_pairs(); ++index) {
-        const PairUnits& own = units(index);
-        const double range = options.range.value_or(automatic_range(own));
+        const PairUnits& scale = units(index);
+        const double range = options.range.value_or(automatic_range(scale));
         const bool by_pair = automatic && !options.weight_in_joules;
-        const double length = options.length_scale.value_or(by_pair ? automatic_length(own) : 1.0);
+        const double length = options.length_scale.value_or(by_pair ? automatic_length(scale) : 1.0);
         barriers_.emplace_back(options.form, options.form == Form::Clamped ? range : length);
-        weights.push_back(automatic ? automatic_weight(own, options.form, range) : 1.0);
+        weights.push_back(automatic ? automatic_weight(scale, options.form, range) : 1.0);
     }
     set_weights(options.stiffness, options.weight_in_joules, std::move(weights));
     set_slip_speeds(options.slip_speed);

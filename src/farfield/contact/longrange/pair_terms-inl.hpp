@@ -46,8 +46,9 @@ HWY_INLINE void load_nodes(const TraversalInput& in, const uint64_t (&nodes)[4],
     f.r = sqrt(fma(f.dz, f.dz, fma(f.dy, f.dy, f.dx * f.dx)));
 }
 
-HWY_INLINE Quad load_each(const double* values, const size_t (&at)[4]) {
-    return Quad::of(values[at[0]], values[at[1]], values[at[2]], values[at[3]]);
+HWY_INLINE void load_extents(const NodeExtent* extents, const size_t (&at)[4], Quad& area, Quad& spread) {
+    const double* pairs[4] = {extents[at[0]].v, extents[at[1]].v, extents[at[2]].v, extents[at[3]].v};
+    load_columns(pairs, area, spread);
 }
 
 /// As step() and faded() of centred.hpp.
@@ -71,10 +72,12 @@ HWY_INLINE void evaluate(const TraversalInput& in, const uint64_t (&nodes)[4], c
     if (HWY_LIKELY(in.form.parallel_areas)) {
         const size_t i[4] = {low(nodes[0]), low(nodes[1]), low(nodes[2]), low(nodes[3])};
         const size_t j[4] = {high(nodes[0]), high(nodes[1]), high(nodes[2]), high(nodes[3])};
-        t = fma(Quad::set(in.form.scale), load_each(in.a.spread, i) + load_each(in.b.spread, j), f.r);
-        q2 = one / t;
-        const Quad area_a = load_each(in.a.area, i), area_b = load_each(in.b.area, j);
-        share = area_a * area_b / (area_a + area_b) * Quad::set(in.form.inverse_area);
+        Quad area_a, area_b, spread_a, spread_b;
+        load_extents(in.a.extents, i, area_a, spread_a), load_extents(in.b.extents, j, area_b, spread_b);
+        t = fma(Quad::set(in.form.scale), spread_a + spread_b, f.r);
+        const Quad sum = area_a + area_b, inverse = one / (t * sum);  // one division for both quotients
+        q2 = sum * inverse;
+        share = (area_a * area_b) * (t * inverse) * Quad::set(in.form.inverse_area);
     }
     const Quad q = sqrt(q2), q3 = q2 * q;
     c.value = fma(twelve * q, Quad::set(2.0) + q, Quad::set(in.form.far_value));

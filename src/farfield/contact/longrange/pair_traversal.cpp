@@ -208,8 +208,11 @@ void unpack(const double* totals, Matrix6d& hessian) {
 }
 
 TreeSide make_side(const Shape& shape, const RotatedShape& rotated, const Eigen::Vector3d& origin) {
-    return {rotated.spheres.data(), shape.children.data(),    rotated.nodes.data(),
-            shape.area.data(),      shape.tree.spread.data(), {origin.x(), origin.y(), origin.z()}};
+    return {rotated.spheres.data(),
+            shape.children.data(),
+            rotated.nodes.data(),
+            shape.extents.data(),
+            {origin.x(), origin.y(), origin.z()}};
 }
 
 /// Turns what was found at a level into leaves and the node pairs of the next level. Returns how many of the latter there are.
@@ -229,7 +232,7 @@ std::size_t part_leaves(const Shape& a, const Shape& b, const PotentialForm& for
         const bool leaf = (item_a | item_b) >= 0;
         const auto triangle_a = static_cast<std::size_t>(leaf ? item_a : 0);
         const auto triangle_b = static_cast<std::size_t>(leaf ? item_b : 0);
-        const double weight = work.found.weight[k], share = form.share(a.area[i], b.area[j]);
+        const double weight = work.found.weight[k], share = form.share(a.extents[i].area(), b.extents[j].area());
         const int parent = work.found.parent[k];
         work.level.nodes[next] = nodes;
         work.level.weight[next] = weight;
@@ -256,7 +259,7 @@ void add_all_leaves(const Shape& a, const Shape& b, const PotentialForm& form, s
             add_all_leaves(a, b, form, p, q, work);
             continue;
         }
-        const double share = form.share(a.area[p], b.area[q]);
+        const double share = form.share(a.extents[p].area(), b.extents[q].area());
         work.leaves.push_back({item_a, item_b, -1, 1.0, share,
                                pair_key(0, a.path_bits[static_cast<std::size_t>(item_a)],
                                         b.path_bits[static_cast<std::size_t>(item_b)])});

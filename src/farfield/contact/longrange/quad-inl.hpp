@@ -134,6 +134,21 @@ HWY_INLINE void transpose(Quad& q0, Quad& q1, Quad& q2, Quad& q3) {
     }
 }
 
+/// Of four places the numbers there and those behind them.
+HWY_INLINE void load_columns(const double* const (&from)[4], Quad& first, Quad& second) {
+    if constexpr (kQuadLanes == 4) {
+        const QuadTag d;
+        const hn::Half<QuadTag> half;
+        const auto low = hn::Combine(d, hn::LoadU(half, from[2]), hn::LoadU(half, from[0]));
+        const auto high = hn::Combine(d, hn::LoadU(half, from[3]), hn::LoadU(half, from[1]));
+        first.v[0] = hn::InterleaveLower(d, low, high);
+        second.v[0] = hn::InterleaveUpper(d, low, high);
+    } else {
+        first = Quad::of(from[0][0], from[1][0], from[2][0], from[3][0]);
+        second = Quad::of(from[0][1], from[1][1], from[2][1], from[3][1]);
+    }
+}
+
 /// 1 in the lanes of `bits`, else 0.
 HWY_INLINE Quad ones(unsigned bits) {
     alignas(32) static constexpr double table[16][4] = {

@@ -93,7 +93,8 @@ Shape make_shape(const TriangleMesh& mesh, double blend) {
     shape.tree = build_triangle_tree(mesh);
     shape.vertex_tree = build_vertex_tree(mesh);
     const std::vector<double> areas = effective_areas(mesh);
-    shape.area = sum_up(shape.tree, areas);
+    const std::vector<double> sums = sum_up(shape.tree, areas);
+    for (std::size_t k = 0; k < sums.size(); ++k) shape.extents.push_back({{sums[k], shape.tree.spread[k]}});
     shape.vertex_area = sum_up(shape.vertex_tree, share_out(mesh, areas));
     shape.children = collect_children(shape.tree);
     shape.first_leaf_level = nearest_leaf(shape.tree, 0);

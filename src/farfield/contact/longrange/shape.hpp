@@ -20,6 +20,13 @@ struct alignas(32) Row4 {
     return Eigen::Map<const Eigen::Vector3d>(row.v);
 }
 
+/// Of a node of the tree, read at once: the sum of the effective areas below it [m^2] and SphereTree::spread [m].
+struct alignas(16) NodeExtent {
+    double v[2] = {0.0, 0.0};
+
+    [[nodiscard]] double area() const { return v[0]; }
+};
+
 /// The two children of a node as the pair recursion reads them; a leaf stands for itself and has one child.
 struct ChildNodes {
     std::uint64_t as_a[2] = {0, 0};  ///< node in the low half
@@ -35,11 +42,12 @@ struct alignas(64) ChildSpheres {
 struct Shape {
     std::vector<Eigen::Vector3d> vertices;
     std::vector<Eigen::Vector3i> triangles;
-    SphereTree tree;                        ///< over triangles; empty without a mesh
-    SphereTree vertex_tree;                 ///< for half-spaces
-    std::vector<double> area, vertex_area;  ///< per node of `tree` and of `vertex_tree`, see effective_areas
-    std::vector<int> leaf;                  ///< per triangle: its node of `tree`
-    std::vector<std::uint64_t> path_bits;   ///< per triangle: its path with a zero after every bit
+    SphereTree tree;                       ///< over triangles; empty without a mesh
+    SphereTree vertex_tree;                ///< for half-spaces
+    std::vector<NodeExtent> extents;       ///< per node of `tree`
+    std::vector<double> vertex_area;       ///< per node of `vertex_tree`, see effective_areas
+    std::vector<int> leaf;                 ///< per triangle: its node of `tree`
+    std::vector<std::uint64_t> path_bits;  ///< per triangle: its path with a zero after every bit
     std::vector<ChildNodes>
         children;              ///< per node of `tree`, and last a node above the root with the root as only child
     int first_leaf_level = 0;  ///< depth of the leaf nearest to the root

@@ -12,7 +12,7 @@ struct TreeSide {
     const ChildSpheres* spheres;
     const ChildNodes* children;
     const Row4* nodes;  ///< rotated centres, tight radii
-    const double *area, *spread;
+    const NodeExtent* extents;
     double origin[3];  ///< times 1 / l0
 };
 

@@ -124,11 +124,11 @@ std::size_t PlaneBatch::add(const Vector3d& normal, const std::array<FrictionPoi
 }
 
 void PlaneBatch::add(const PlaneChunk& from, std::size_t lane, double load_scale) {
-    const std::size_t mine = size_ % kChunkPlanes;
+    const std::size_t last = size_ % kChunkPlanes;
     PlaneChunk& to = grow();
-    for (std::size_t c = 0; c < 3; ++c) to.normal[c][mine] = from.normal[c][lane];
-    for (std::size_t c = 0; c < 18; ++c) to.position[c][mine] = from.position[c][lane];
-    for (std::size_t m = 0; m < 6; ++m) to.load[m][mine] = load_scale * from.load[m][lane];
+    for (std::size_t c = 0; c < 3; ++c) to.normal[c][last] = from.normal[c][lane];
+    for (std::size_t c = 0; c < 18; ++c) to.position[c][last] = from.position[c][lane];
+    for (std::size_t m = 0; m < 6; ++m) to.load[m][last] = load_scale * from.load[m][lane];
 }
 
 PlaneMotion PlaneBatch::motion(std::size_t i) const {

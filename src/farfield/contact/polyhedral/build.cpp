@@ -141,11 +141,11 @@ Polyhedral::Polyhedral(const Model& model, const PolyhedralOptions& options, Pai
     const Reference reference(model);
     std::vector<double> weights, lengths;
     for (int index = 0; index < num_pairs(); ++index) {
-        const PairUnits& own = units(index);
-        const double gap = options.range ? 0.0 : reference.gap(pair(index), own.length);
-        ranges_.push_back(options.range.value_or(automatic_range(own, gap > 0.0 ? gap : own.length)));
+        const PairUnits& scale = units(index);
+        const double gap = options.range ? 0.0 : reference.gap(pair(index), scale.length);
+        ranges_.push_back(options.range.value_or(automatic_range(scale, gap > 0.0 ? gap : scale.length)));
         lengths.push_back(ranges_.back() * (1.0 - options.margin) / (2.0 * options.margin));
-        weights.push_back(automatic_weight(own, lengths.back(), options.margin));
+        weights.push_back(automatic_weight(scale, lengths.back(), options.margin));
         reach_ = std::max(reach_, ranges_.back());
     }
     set_weights(options.stiffness, options.weight_in_joules, std::move(weights));
@@ -175,9 +175,9 @@ void Polyhedral::set_hulls(const Model& model) {
 CollisionGeometry Polyhedral::surfaces_of(const Vertices& vertices, bool reshaped) const {
     CollisionGeometry geometry{.bodies = bodies_, .pairs = pairs()};
     for (const Hull& hull : hulls_) {
-        const Vertices own = vertices.middleRows(hull.first, hull.count);
+        const Vertices corners = vertices.middleRows(hull.first, hull.count);
         // New vertices may span new faces.
-        append(used_part(own, reshaped && !hull.flat ? hull_triangles(own) : hull.triangles),
+        append(used_part(corners, reshaped && !hull.flat ? hull_triangles(corners) : hull.triangles),
                geometry.bodies[at(hull.body)].mesh);
     }
     return geometry;
