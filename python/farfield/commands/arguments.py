@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
 
 
 def positive_int(text: str) -> int:
@@ -16,6 +17,18 @@ def positive_int(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"'{text}', expected a whole number >= 1")
     return value
+
+
+def up_to(most: int) -> Callable[[str], int]:
+    """Argument type: a whole number from 1 to what a machine can hold."""
+
+    def parse(text: str) -> int:
+        value = positive_int(text)
+        if value > most:
+            raise argparse.ArgumentTypeError(f"'{text}', expected at most {most:,}")
+        return value
+
+    return parse
 
 
 def positive_float(text: str) -> float:

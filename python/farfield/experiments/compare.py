@@ -19,11 +19,12 @@ import farfield as ff
 from farfield.contact_models import TRADES
 from farfield.experiments import runner
 from farfield.experiments.registry import find_method
-from farfield.experiments.runner import Run, Setup
+from farfield.experiments.runner import OtherRun, Run, Setup
 from farfield.experiments.runs import TRAJECTORY, RunDir
 from farfield.optimize.rollout_input import RolloutInput
 from farfield.options import with_options
-from farfield.output import clean_json
+from farfield.output import BusyFolder, clean_json
+from farfield.reading import BadFile
 from farfield.tasks.task import Task
 
 # Name -> contact model and method. A gradient bundle is offered over both kinds of contact; `bundle` is the rival: it has to make up by
@@ -123,9 +124,9 @@ def run_one(
         if result is None:
             complete = runner.execute(current, quiet=True, budget=plan.budget, clock=plan.clock, watch=watch)
             result = clean_json(runner.finish(current))
+    except (BadFile, BusyFolder, OtherRun):  # the directory, not the method
+        raise
     except ValueError as error:  # explicit steps that are too long are refused with the first rollout
-        if "other options" in str(error):
-            raise
         return {**about, "error": " ".join(str(error).split()), "success": False}, True
     rows = RunDir.open(path).read_metrics()
     column = "cpu_seconds" if plan.clock == "cpu" else "seconds"
@@ -137,7 +138,7 @@ def run_one(
 def _replayed(task: Task, seed: int, folder: RunDir) -> dict[str, Any]:
     """The controls and the start that were found, in long-range contact: does what works in one simulator work in the other?"""
     run = runner.prepare(task, seed, Setup())
-    found = ff.load_trajectory(folder.file(TRAJECTORY))
+    found = ff.load_trajectory(folder.given(TRAJECTORY))
     inputs = RolloutInput(found.controls, found.state(0))
     try:
         motion = run.objective.roll(inputs, tolerance=run.problem.final_tolerance)
