@@ -96,8 +96,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("FARFIELD_DEBUG") == "1":
             raise
         print(f"farfield {args.command}: error: {_printable(_one_line(error))}", file=sys.stderr)
-        used_up = isinstance(error, MemoryError) or getattr(error, "errno", None) in DISK_FULL
-        return USED_UP if used_up else BAD_INPUT
+        return USED_UP if _is_used_up(error) else BAD_INPUT
+
+
+def _is_used_up(error: Exception) -> bool:
+    """Whether memory or disk is at its end; the core says so in words."""
+    full = getattr(error, "errno", None) in DISK_FULL or any(
+        f": {os.strerror(code)}" in str(error) for code in DISK_FULL
+    )
+    return full or isinstance(error, MemoryError)
 
 
 def _one_line(error: Exception) -> str:

@@ -15,6 +15,7 @@ import secrets
 import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -87,7 +88,7 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 class FolderLock:
     """Held by the one process that writes into a folder, as long as this object lives; the system releases it when the process dies."""
 
-    _held: weakref.WeakValueDictionary[str, FolderLock] = weakref.WeakValueDictionary()
+    _held: ClassVar[weakref.WeakValueDictionary[str, FolderLock]] = weakref.WeakValueDictionary()
 
     def __init__(self, folder: Path) -> None:
         self._descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -56,14 +56,11 @@ def read_bytes(path: str | PathLike[str], *, largest: int = LARGEST, links: bool
         descriptor = os.open(path, flags)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise BadFile(f"{path}: a symbolic link, expected a regular file") from None
+            raise BadFile(f"{path}: is a symbolic link, expected a regular file") from None
         raise
     with open(descriptor, "rb") as stream:
         about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode):
-            raise BadFile(f"{path}: not a regular file")
-        if about.st_size > largest:
-            raise BadFile(f"{path}: {about.st_size:,} bytes, expected at most {largest:,}")
+        _check_status(path, about, largest)
         return stream.read(about.st_size)
 
 
@@ -229,9 +226,13 @@ def regular_file(path: str | PathLike[str]) -> Path:
     path = Path(path)
     if not path.exists():
         raise BadFile(f"{path}: no such file")
-    about = path.stat()
-    if not stat.S_ISREG(about.st_mode):
-        raise BadFile(f"{path}: not a regular file")
-    if about.st_size > LARGEST:
-        raise BadFile(f"{path}: {about.st_size:,} bytes, expected at most {LARGEST:,}")
+    _check_status(path, path.stat(), LARGEST)
     return path
+
+
+def _check_status(path: str | PathLike[str], about: os.stat_result, largest: int) -> None:
+    if not stat.S_ISREG(about.st_mode):
+        kind = "a folder" if stat.S_ISDIR(about.st_mode) else "a pipe or a device"
+        raise BadFile(f"{path}: is {kind}, expected a regular file")
+    if about.st_size > largest:
+        raise BadFile(f"{path}: {about.st_size:,} bytes, expected at most {largest:,}")

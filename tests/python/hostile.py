@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -65,13 +66,25 @@ def address_space() -> int:
     return pages * resource.getpagesize()
 
 
-def attempt(case: Case, box: Path, *, seconds: float = SECONDS, memory: int = BYTES) -> Ending:
-    """Run a command in a fork of this process, inside the folder `box`."""
+def attempt(
+    case: Case,
+    box: Path,
+    *,
+    seconds: float = SECONDS,
+    memory: int = BYTES,
+    largest_file: int | None = None,
+    signals: Sequence[tuple[float, int]] = (),
+    ready: str | None = None,
+) -> Ending:
+    """Run a command in a fork of this process, inside the folder `box`.
+
+    signals: (seconds, signal) to send to it, counted from the moment when the file `ready` is there. It is killed after `seconds`.
+    """
     began = time.monotonic()
     child = os.fork()
     if child == 0:
-        _child(case, box, memory)
-    code = None
+        _child(case, box, memory, largest_file)
+    code, waiting, start = None, list(signals), began if ready is None else None
     while True:
         done, status, usage = os.wait4(child, os.WNOHANG)
         if done:
@@ -81,14 +94,18 @@ def attempt(case: Case, box: Path, *, seconds: float = SECONDS, memory: int = BY
             os.killpg(child, signal.SIGKILL)
             _, _, usage = os.wait4(child, 0)
             break
-        time.sleep(0.005)
+        if start is None and (box / str(ready)).exists():
+            start = time.monotonic()
+        while waiting and start is not None and time.monotonic() - start >= waiting[0][0]:
+            os.kill(child, waiting.pop(0)[1])
+        time.sleep(0.002)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what it may have left behind
     texts = [(box / name).read_text(encoding="utf-8", errors="replace") for name in (".out", ".err")]
     return Ending(code, *texts, usage.ru_maxrss * 1024, time.monotonic() - began)
 
 
-def _child(case: Case, box: Path, memory: int) -> None:
+def _child(case: Case, box: Path, memory: int, largest_file: int | None) -> None:
     code = 70
     try:
         os.setsid()
@@ -97,8 +114,13 @@ def _child(case: Case, box: Path, memory: int) -> None:
         for number, name in ((1, ".out"), (2, ".err")):
             os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), number)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        sys.stdout, sys.stderr = (
+            os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace") for number in (1, 2)
+        )
         bound = address_space() + memory
         resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+        if largest_file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
         from farfield import cli
 
         try:
@@ -142,11 +164,12 @@ def fault(case: Case, ending: Ending) -> str | None:
     return None
 
 
-def cases(seeds: Path, box: Path, rng: Random, kind: str | None) -> Iterator[Case]:
+def cases(seeds: Path, box: Path, rng: Random, kinds: Sequence[str]) -> Iterator[Case]:
     """Endless cases; each is set up in `box` when it is asked for."""
-    recipes = [each for each in hostile_seeds.RECIPES if kind in (None, each.kind)]
+    recipes = [each for each in hostile_seeds.RECIPES if not kinds or each.kind in kinds]
+    share = 1.0 if not recipes else 0.25 if not kinds or "arguments" in kinds else 0.0
     while True:
-        if kind == "arguments" or (kind is None and rng.random() < 0.25):
+        if rng.random() < share:
             yield _fresh(box, seeds, "arguments", hostile_arguments.draw(rng))
             continue
         recipe = rng.choice(recipes)
@@ -172,29 +195,38 @@ def _refill(box: Path, folder: Path) -> None:
 def specials(seeds: Path, box: Path, only: str | None = None) -> Iterator[Case]:
     """The named bombs and traps, one after the other."""
     for name, make in SPECIALS.items():
-        if only is None or only in name:
+        if only is None or re.search(only, name):
             _refill(box, seeds / hostile_arguments.FOLDER)
             argv, names = make(box)
             yield Case(f"special: {name}", argv, tuple(names))
 
 
-def run(count: int, seed: int, kind: str | None, *, keep: Path | None = None, show: bool = False) -> dict:
+def run(
+    count: int,
+    seed: int,
+    kinds: Sequence[str],
+    *,
+    only: str | None = None,
+    keep: Path | None = None,
+    show: bool = False,
+) -> dict:
     """So many cases; the faults that were found, and the codes of all."""
     codes: Counter[str] = Counter()
     faults, total, slowest = [], 0, 0.0
     with tempfile.TemporaryDirectory(prefix="hostile-") as name:
         seeds, box = Path(name) / "seeds", Path(name) / "box"
-        hostile_seeds.make(seeds, kind)
-        drawn = specials(seeds, box) if kind == "specials" else cases(seeds, box, Random(seed), kind)
+        hostile_seeds.make(seeds, kinds)
+        named = "specials" in kinds
+        drawn = specials(seeds, box, only) if named else cases(seeds, box, Random(seed), kinds)
         for case in drawn:
-            if kind != "specials" and total >= count:
+            if not named and total >= count:
                 break
             total += 1
             ending = attempt(case, box)
             codes[str(ending.code)] += 1
             slowest = max(slowest, ending.seconds)
             wrong = fault(case, ending)
-            if kind == "specials" and wrong is None and ending.code != 2:
+            if named and wrong is None and ending.code != 2:
                 wrong = f"exit code {ending.code}, expected 2"
             if show:
                 print(f"{case.title}: {ending.code} {ending.err.strip()[-300:]}", file=sys.stderr)
@@ -211,13 +243,17 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--kind", choices=sorted({each.kind for each in hostile_seeds.RECIPES} | {"arguments", "specials"})
+        "--kind",
+        action="append",
+        default=[],
+        choices=sorted({each.kind for each in hostile_seeds.RECIPES} | {"arguments", "specials"}),
     )
+    parser.add_argument("--only", help="of the specials: those whose name this expression finds")
     parser.add_argument("--keep", type=Path, help="copy the files of every fault into this folder")
     parser.add_argument("--show", action="store_true", help="every case on standard error")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    result = run(args.count, args.seed, args.kind, keep=args.keep, show=args.show)
+    result = run(args.count, args.seed, args.kind, only=args.only, keep=args.keep, show=args.show)
     if args.json:
         print(json.dumps(result))
     else:

@@ -7,6 +7,7 @@ import contextlib
 import io
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -132,10 +133,10 @@ RECIPES = (
 )  # fmt: skip
 
 
-def make(root: Path, kind: str | None = None) -> None:
-    """Folders of good files: all, or those that a kind of case needs."""
-    wanted = {each.folder for each in RECIPES if kind in (None, each.kind)}
-    if kind in (None, "arguments", "specials"):
+def make(root: Path, kinds: Sequence[str] = ()) -> None:
+    """Folders of good files: all, or those that these kinds of cases need."""
+    wanted = {each.folder for each in RECIPES if not kinds or each.kind in kinds}
+    if not kinds or {"arguments", "specials"} & set(kinds):
         wanted |= {"scenes", "arguments"}
     makers = {
         "scenes": _scenes, "robot": _robot, "meshes": _meshes, "shapes": _shapes, "maps": _maps, "run": _run,

@@ -205,7 +205,7 @@ def run_scene_task(args: argparse.Namespace) -> int:
     result = {
         "task": args.task,
         **scene.finish(done.rows, done.frames),
-        "steps": done.steps,
+        "steps": done.total_steps,
         "dt": scene.system.dt,
         "time": scene.system.time,
         "seconds": done.seconds,

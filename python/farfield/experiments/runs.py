@@ -165,7 +165,7 @@ class RunDir:
         """Path of a file of the run that is to be read: a symbolic link would lead out of the directory, and is refused."""
         file = self.file(name)
         if file.is_symlink():
-            raise BadFile(f"{file}: a symbolic link, expected a regular file")
+            raise BadFile(f"{file}: is a symbolic link, expected a regular file")
         return file
 
     def atomic(self, name: str) -> contextlib.AbstractContextManager[Path]:

@@ -15,6 +15,7 @@ from farfield.reading import BadFile, blamed_on, read_text, read_xml
 
 COMMANDS = "MLHVCSQTAZ"  # of SVG path data, absolute or relative
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+LARGEST = 1e9  # coordinate
 CURVE_PIECES = 8  # straight pieces of one curve
 FILES = (".svg", ".txt", ".csv")
 MOST_ELEMENTS = 10_000  # of an SVG file, with all uses
@@ -135,6 +136,9 @@ def _rings_of(path) -> list[np.ndarray]:
 
 
 def _without_repeats(ring: np.ndarray) -> np.ndarray:
+    if not (np.abs(ring) <= LARGEST).all():
+        point = ring[~(np.abs(ring) <= LARGEST).all(axis=1)][0]
+        raise ValueError(f"point {point[0]:g} {point[1]:g}, expected numbers up to {LARGEST:g}")
     keep = np.linalg.norm(ring - np.roll(ring, 1, axis=0), axis=1) > 1e-9 * max(np.ptp(ring), 1e-300)
     return ring[keep]
 

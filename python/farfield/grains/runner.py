@@ -26,7 +26,8 @@ class Run:
 
     rows: list[dict]
     frames: np.ndarray
-    steps: int
+    steps: int  #: of this piece, and its seconds
+    total_steps: int
     seconds: float
     finite: bool
     interrupted: bool
@@ -91,7 +92,7 @@ def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool
     if finite:
         _checkpoint(folder, state, rows, frames)
     seconds = measured if measured > 0 else time.perf_counter() - started
-    return Run(rows, np.array(frames), state["steps"] - steps_before, seconds, finite, interrupted)
+    return Run(rows, np.array(frames), state["steps"] - steps_before, state["steps"], seconds, finite, interrupted)
 
 
 def _row(scene: Scene, frame: int) -> dict:

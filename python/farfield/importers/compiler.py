@@ -94,6 +94,8 @@ def _last_words(child: subprocess.CompletedProcess[str]) -> str:
 
 def _with_names(text: str, edits: dict[str, Any]) -> str:
     """An error with the user's files in place of those that were made of them."""
+    if "folder" in edits:
+        text = text.replace(f"{edits['folder']}/", "")
     for made, original in edits.get("files", {}).items():
         text = text.replace(f"'{made}'", f"'{original}'")
     return text

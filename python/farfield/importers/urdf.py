@@ -83,7 +83,8 @@ def prepared(
     with tempfile.TemporaryDirectory(prefix="farfield-urdf-") as name:
         folder = Path(name)
         local = _localize_meshes(source, robot, folder, [Path(entry).expanduser() for entry in package_dirs], report)
-        edits["files"] = {**local, "model.urdf": source.name}
+        edits["files"] = {"model.urdf": source.name, **local}
+        edits["folder"] = name
         _set_compiler(robot)
         file = folder / "model.urdf"
         ElementTree.ElementTree(robot).write(file, encoding="utf-8", xml_declaration=True)
