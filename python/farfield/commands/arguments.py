@@ -7,6 +7,8 @@ import argparse
 import math
 from collections.abc import Callable
 
+LARGEST = 1e15  # seconds, metres, or anything else that a command takes
+
 
 def positive_int(text: str) -> int:
     """Argument type: a whole number above zero."""
@@ -39,6 +41,8 @@ def positive_float(text: str) -> float:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
         raise argparse.ArgumentTypeError(f"'{text}', expected a number > 0")
+    if value > LARGEST:
+        raise argparse.ArgumentTypeError(f"'{text}', expected at most {LARGEST:g}")
     return value
 
 
