@@ -81,6 +81,8 @@ def attempt(
     signals: (seconds, signal) to send to it, counted from the moment when the file `ready` is there. It is killed after `seconds`.
     """
     began = time.monotonic()
+    for name in (".out", ".err"):
+        (box / name).unlink(missing_ok=True)
     child = os.fork()
     if child == 0:
         _child(case, box, memory, largest_file)
@@ -91,7 +93,7 @@ def attempt(
             code = os.waitstatus_to_exitcode(status)
             break
         if time.monotonic() - began > seconds:
-            os.killpg(child, signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
             _, _, usage = os.wait4(child, 0)
             break
         if start is None and (box / str(ready)).exists():
@@ -101,7 +103,10 @@ def attempt(
         time.sleep(0.002)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what it may have left behind
-    texts = [(box / name).read_text(encoding="utf-8", errors="replace") for name in (".out", ".err")]
+    texts = []
+    for name in (".out", ".err"):  # absent when it was killed before it had begun
+        file = box / name
+        texts.append(file.read_text(encoding="utf-8", errors="replace") if file.exists() else "")
     return Ending(code, *texts, usage.ru_maxrss * 1024, time.monotonic() - began)
 
 

@@ -27,7 +27,7 @@ def faults(*arguments: str) -> tuple[int, list]:
 
 def test_damaged_files_and_arguments():
     kinds = [word for kind in ("shape", "mesh", "run", "grains") for word in ("--kind", kind)]
-    assert faults("--count", "60", "--seed", "5", *kinds) == (60, [])
+    assert faults("--count", "36", "--seed", "5", *kinds) == (36, [])
 
 
 def test_bombs_and_traps():

@@ -13,7 +13,7 @@ import json
 import os
 import sys
 
-MEMORY = 3 << 30  #: bytes for a scene
+MEMORY = 2 << 30  #: bytes for a scene
 #: What becomes of every field of the compiled model. The first pattern that matches a field decides:
 #:   used     becomes part of the Scene
 #:   warned   has no counterpart: a warning names the elements where it is not at its default
