@@ -38,7 +38,8 @@ def blamed_on(path: str | PathLike[str], what: str = "") -> Iterator[None]:
     """Errors about values name the file they come from. For code that takes data of a file apart, and for readers of other packages."""
     name = os.fspath(path)
     try:
-        yield
+        with np.errstate(all="ignore"):  # what overflows is refused below, or where it is used
+            yield
     except (OSError, MemoryError):
         raise
     except Exception as error:  # readers of many formats raise anything

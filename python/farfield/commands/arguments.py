@@ -7,7 +7,7 @@ import argparse
 import math
 from collections.abc import Callable
 
-LARGEST = 1e15  # seconds, metres, or anything else that a command takes
+LARGEST = 1e9  # seconds, metres, or anything else that a command takes
 
 
 def positive_int(text: str) -> int:

@@ -128,9 +128,9 @@ def run_one(
         raise
     except ValueError as error:  # explicit steps that are too long are refused with the first rollout
         return {**about, "error": " ".join(str(error).split()), "success": False}, True
-    rows = RunDir.open(path).read_metrics()
+    rows = RunDir.open(path).read_metrics(("seconds", "cpu_seconds"))
     column = "cpu_seconds" if plan.clock == "cpu" else "seconds"
-    arrived = next((row[column] for row in rows if row["loss"] is not None and row["loss"] <= 0.0), None)
+    arrived = next((row[column] for row in rows if row.get("loss") is not None and row["loss"] <= 0.0), None)
     replay = _replayed(plan.task_of(entry), seed, RunDir.open(path)) if complete else None
     return {**about, **result, "seconds_to_zero": arrived, "replayed": replay}, complete
 
@@ -209,8 +209,11 @@ def read_curves(plan: Plan, folder: Path, results: Sequence[Mapping[str, Any]]) 
     ordered = sorted((each for each in results if "error" not in each), key=lambda each: STARTS.index(each["start"]))
     for each in ordered:
         entry, start, seed = each["entry"], each["start"], each["seed"]
-        rows = [row for row in RunDir.open(run_directory(folder, entry, start, seed)).read_metrics()]
-        losses = np.array([np.nan if row["loss"] is None else row["loss"] for row in rows])
+        rows = [
+            row
+            for row in RunDir.open(run_directory(folder, entry, start, seed)).read_metrics(("seconds", "cpu_seconds"))
+        ]
+        losses = np.array([np.nan if row.get("loss") is None else row["loss"] for row in rows])
         if not np.isfinite(losses).any():
             continue
         scale = first.setdefault((entry, seed), float(losses[np.isfinite(losses)][0]) or 1.0)

@@ -24,7 +24,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -206,8 +206,8 @@ class RunDir:
         finally:
             os.close(descriptor)
 
-    def read_metrics(self) -> list[dict]:
-        """All complete lines of metrics.jsonl; empty when there is none."""
+    def read_metrics(self, needed: Sequence[str] = ()) -> list[dict]:
+        """All complete lines of metrics.jsonl; empty when there is none. ``needed``: numbers that every line has to have."""
         file = self.given(METRICS)
         if not file.is_file():
             return []
@@ -215,7 +215,7 @@ class RunDir:
         rows = []
         for number, line in enumerate(complete.split("\n") if newline else [], start=1):
             row = parse_json(f"{file}:{number}", line)
-            require(f"{file}:{number}", row, ROW_FORM)
+            require(f"{file}:{number}", row, {**ROW_FORM, **dict.fromkeys(needed, float)})
             rows.append(row)
         return rows
 

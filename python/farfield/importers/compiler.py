@@ -75,7 +75,7 @@ def compile_file(path: Path, *, source: Path, edits: dict[str, Any], timeout: fl
             if result.get("kind") in ("ModuleNotFoundError", "ImportError"):
                 raise SceneFileError(f"{source}: importing needs the package mujoco: {result['error']}")
             advice = "; repair=True makes a body of it and says how" if result.get("repairable") else ""
-            raise SceneFileError(f"{source}: {_with_names(_flatten(result['error']), edits)}{advice}")
+            raise SceneFileError(f"{source}: {_flatten(result['error'])}{advice}")
         with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in stored.files}
     return Compiled(arrays=arrays, **result)
@@ -90,15 +90,6 @@ def _death(code: int) -> str:
 def _last_words(child: subprocess.CompletedProcess[str]) -> str:
     lines = [line.strip() for line in (child.stderr + child.stdout).splitlines() if line.strip()]
     return f": {lines[-1]}" if lines else ""
-
-
-def _with_names(text: str, edits: dict[str, Any]) -> str:
-    """An error with the user's files in place of those that were made of them."""
-    if "folder" in edits:
-        text = text.replace(f"{edits['folder']}/", "")
-    for made, original in edits.get("files", {}).items():
-        text = text.replace(f"'{made}'", f"'{original}'")
-    return text
 
 
 def _flatten(text: str) -> str:

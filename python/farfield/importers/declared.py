@@ -75,5 +75,5 @@ def _referred(source: Path, root: ElementTree.Element) -> list[tuple[Path, Eleme
     for element in root.iter():
         name = element.get("file")
         tries = [] if not name else [source.parent / folder / name for folder in sorted(folders)]
-        found += [(place, element) for place in tries if place.exists()][:1]
+        found += [(place, element) for place in tries if place.exists() and not place.is_dir()]
     return found

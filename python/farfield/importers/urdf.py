@@ -83,12 +83,20 @@ def prepared(
     with tempfile.TemporaryDirectory(prefix="farfield-urdf-") as name:
         folder = Path(name)
         local = _localize_meshes(source, robot, folder, [Path(entry).expanduser() for entry in package_dirs], report)
-        edits["files"] = {"model.urdf": source.name, **local}
-        edits["folder"] = name
         _set_compiler(robot)
         file = folder / "model.urdf"
         ElementTree.ElementTree(robot).write(file, encoding="utf-8", xml_declaration=True)
-        yield file, edits
+        try:
+            yield file, edits
+        except SceneFileError as error:
+            raise SceneFileError(_with_names(str(error), folder, {"model.urdf": str(source), **local})) from error
+
+
+def _with_names(text: str, folder: Path, files: dict[str, str]) -> str:
+    """An error with the user's files in place of those that were made of them."""
+    for made in sorted(files, key=len, reverse=True):
+        text = text.replace(str(folder / made), files[made]).replace(f"'{made}'", f"'{files[made]}'")
+    return text
 
 
 def _check_tree(source: Path, robot: ElementTree.Element) -> None:
