@@ -54,6 +54,13 @@ COMMANDS = (
 )
 
 PASSED, FAILED, BAD_INPUT, USED_UP, INTERRUPTED = 0, 1, 2, 3, 130
+#: What is said when a thread cannot be started, or a library not be loaded, for lack of memory.
+NO_MEMORY = (
+    os.strerror(errno.EAGAIN),
+    os.strerror(errno.ENOMEM),
+    "can't start new thread",
+    "failed to map segment",
+)
 LONGEST = 1200  # letters of an error
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -92,32 +99,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone, as with `farfield ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PASSED
-    except (ValueError, OSError, MemoryError) as error:
-        if os.environ.get("FARFIELD_DEBUG") == "1":
+    except (ValueError, OSError, MemoryError, RuntimeError, ImportError) as error:
+        mistake = isinstance(error, (ValueError, OSError)) or _is_used_up(error)
+        if not mistake or os.environ.get("FARFIELD_DEBUG") == "1":
             raise
         print(f"farfield {args.command}: error: {_printable(_one_line(error))}", file=sys.stderr)
         return USED_UP if _is_used_up(error) else BAD_INPUT
 
 
 def _is_used_up(error: Exception) -> bool:
-    """Whether memory or disk is at its end; the core says so in words."""
-    full = getattr(error, "errno", None) in DISK_FULL or any(
-        f": {os.strerror(code)}" in str(error) for code in DISK_FULL
-    )
-    return full or isinstance(error, MemoryError)
+    """Whether memory, threads or disk are at their end; the core and the loader of libraries say so in words."""
+    if isinstance(error, (ValueError, OSError)):
+        words = [f": {os.strerror(code)}" for code in DISK_FULL]
+        return getattr(error, "errno", None) in (*DISK_FULL, errno.ENOMEM) or any(each in str(error) for each in words)
+    return isinstance(error, MemoryError) or any(each in str(error) for each in NO_MEMORY)
 
 
 def _one_line(error: Exception) -> str:
-    if isinstance(error, MemoryError):
-        return (
-            f"out of memory ({error}); files that were complete are kept"
-            if str(error)
-            else "out of memory; files that were complete are kept"
-        )
+    text = str(error) or type(error).__name__
     if isinstance(error, OSError) and error.strerror:
-        kept = "; files that were complete are kept" if error.errno in DISK_FULL else ""
-        return (f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror) + kept
-    return str(error) or type(error).__name__
+        text = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+    if not isinstance(error, (ValueError, OSError)):
+        text = f"out of memory ({text})"
+    return f"{text}; files that were complete are kept" if _is_used_up(error) else text
 
 
 def _printable(text: str) -> str:

@@ -140,7 +140,7 @@ def reference(box: Box, command: Command) -> tuple[dict, float]:
     """What the command leaves when nobody stops it, and how long it takes [s]."""
     box.empty()
     ending = box.run(command.first)
-    if ending.code not in (0, 1):
+    if ending.code not in (0, 1) or "Traceback" in ending.err:
         raise RuntimeError(f"{command.first}: exit code {ending.code}: {ending.err}")
     return contents(box.path / "out", command.files), ending.seconds
 

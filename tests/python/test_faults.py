@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands that are killed, asked to stop, or run out of disk or memory: nothing that was complete is lost; see faults.py."""
 
+import errno
 import json
 import os
 import signal
@@ -162,6 +163,38 @@ def test_without_memory_a_command_says_so(box, megabytes):
         ("grains", "column", "--grains", "900000", "--map", "exact", "--quiet", "--out", "out"), memory=megabytes << 20
     )
     assert "out of memory" in one_line(ending, 3)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("of 3 GB"),
+        RuntimeError(os.strerror(errno.EAGAIN)),  # std::thread
+        RuntimeError("can't start new thread"),
+        ImportError("a.so: failed to map segment from shared object"),
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "out/a.json"),
+        ff.FileError("out/a.safetensors: cannot write: " + os.strerror(errno.ENOSPC)),
+    ],
+)
+def test_what_is_used_up_is_one_line_and_exit_code_3(monkeypatch, capsys, error):
+    def fail(args):
+        raise error
+
+    monkeypatch.setattr("farfield.commands.doctor.run", fail)
+    assert exit_code("doctor") == 3
+    line = capsys.readouterr().err
+    assert line.startswith("farfield doctor: error: ")
+    assert line.endswith("; files that were complete are kept\n")
+    assert line.count("\n") == 1
+
+
+def test_a_bug_of_ours_keeps_its_trace(monkeypatch):
+    def fail(args):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("farfield.commands.doctor.run", fail)
+    with pytest.raises(RuntimeError, match="a bug"):
+        exit_code("doctor")
 
 
 def test_the_viewer_listens_to_this_machine_unless_told(tmp_path, monkeypatch, capfd):
