@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import hostile_seeds
 from hostile import Case, Ending, attempt
 
-#: What differs from run to run: times, places, and counts of what one process has done.
+#: What may differ from run to run: times, places, the commit, and counts of what one process has done.
 TIMES = {
-    "seconds", "cpu_seconds", "steps_per_second", "run", "run_dir", "seconds_to_zero", "figure", "command", "created",
+    "seconds", "cpu_seconds", "steps_per_second", "run", "run_dir", "seconds_to_zero", "figure", "command", "created", "commit",
     "list_builds", "list_pairs",
 }  # fmt: skip
 PATIENCE = 120.0

@@ -44,7 +44,6 @@ def run(args: argparse.Namespace) -> int:
     import farfield as ff
     from farfield.commands.far_forces import far_force_warnings
     from farfield.experiments.runs import TRAJECTORY, RunDir
-    from farfield.importers import import_file
     from farfield.output import dump_json
     from farfield.reading import blamed_on
     from farfield.stopping import shielded
@@ -52,22 +51,9 @@ def run(args: argparse.Namespace) -> int:
     from farfield.viewer.replay import write_replay
 
     contact = chosen_contact(args)
-    with blamed_on(args.file):
-        imported = import_file(
-            args.file, collision=args.collision, self_contact=args.self_contact, **import_options(args)
-        )
-        imported.scene.warnings = imported.warnings
-        model = ff.build_model(imported.scene)
+    model = _import(args)
     parameters = model.default_parameters()
     dt = args.dt or model.default_dt
-    for warning in model.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
-    if not args.quiet:
-        for note in imported.notes:
-            if note.kind == "approximated" and note.text not in imported.warnings:
-                print(f"approximated: {note.text}", file=sys.stderr)
-        for line in exclusion_lines(model.excluded_pairs):
-            print(f"no contact: {line}", file=sys.stderr)
     if contact is None and model.contact_pairs:
         print(
             "warning: contact is off, bodies pass through each other",
@@ -93,10 +79,9 @@ def run(args: argparse.Namespace) -> int:
     after_step = TracePrinter(model.body_names, sys.stderr if args.json else sys.stdout) if args.trace else None
     motion, interrupted = roll(simulation, control, args.steps, quiet=args.quiet or args.trace, after_step=after_step)
     seconds = time.perf_counter() - started
-    warn_of_far_forces("end", motion.q[-1])
-
     with shielded():
         ff.save_trajectory(folder.file(TRAJECTORY), motion)
+    warn_of_far_forces("end", motion.q[-1])
     recording = record(model, motion.poses(), dt=dt)
     write_replay(folder.file("replay.html"), recording, title=name)
     result = summary(model, motion, seconds, dt=dt, with_contact=contact is not None)
@@ -111,6 +96,29 @@ def run(args: argparse.Namespace) -> int:
     if interrupted:
         raise KeyboardInterrupt
     return 0 if motion.converged else 1
+
+
+def _import(args: argparse.Namespace):
+    """The model of the file; what became of the file is told on standard error."""
+    import farfield as ff
+    from farfield.importers import import_file
+    from farfield.reading import blamed_on
+
+    with blamed_on(args.file):
+        imported = import_file(
+            args.file, collision=args.collision, self_contact=args.self_contact, **import_options(args)
+        )
+        imported.scene.warnings = imported.warnings
+        model = ff.build_model(imported.scene)
+    for warning in model.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if not args.quiet:
+        for note in imported.notes:
+            if note.kind == "approximated" and note.text not in imported.warnings:
+                print(f"approximated: {note.text}", file=sys.stderr)
+        for line in exclusion_lines(model.excluded_pairs):
+            print(f"no contact: {line}", file=sys.stderr)
+    return model
 
 
 def _options(args: argparse.Namespace) -> dict:
