@@ -233,8 +233,10 @@ def load(path: str | PathLike[str], **options: Any) -> tuple[Model, Parameters]:
     (:func:`choose_collision`), self_contact= how far the bodies of one robot push each other ('near', 'all' or 'none').
     """
     from farfield.importers import import_file
+    from farfield.reading import blamed_on
 
     imported = import_file(path, **options)
     imported.scene.warnings = imported.warnings
-    model = build_model(imported.scene)
+    with blamed_on(path):
+        model = build_model(imported.scene)
     return model, model.default_parameters()

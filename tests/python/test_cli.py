@@ -60,7 +60,7 @@ def test_bad_input_is_one_line_without_trace(capsys, scene, tmp_path):
     cases = [
         (["simulate", tmp_path / "none.xml"], "none.xml: no such file"),
         (["simulate", broken], "not readable as XML"),
-        (["simulate", tmp_path], "no such file"),
+        (["simulate", tmp_path], "is a folder, expected a regular file"),
         (["simulate", scene, "--key", "low"], "keyframe 'low' is unknown; the file has: 'high'"),
         (["simulate", scene, "--contact", "magic"], "contact model 'magic' is unknown"),
         (["simulate", scene, "--out", scene], "is a file, expected a directory"),

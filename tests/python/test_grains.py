@@ -84,7 +84,7 @@ def test_outlines_are_read_from_files(tmp_path):
     assert hook.rings[0][:, 1].max() < -hook.rings[0][:, 1].min()  # the long leg points down, as drawn
     bad = (
         ("two.svg", f'{head}<rect width="1" height="1"/><circle r="1"/></svg>', "2 shapes, expected one"),
-        ("not.svg", "hello", "not.svg: no SVG file"),
+        ("not.svg", "hello", "not.svg: not readable as XML"),
         ("word.csv", "0,0\n1,zero\n", "word.csv:2: '1,zero', expected two numbers"),
         ("three.txt", "0 0 0\n", "three.txt:1"),
         ("empty.txt", "\n", "no points"),

@@ -187,7 +187,7 @@ BAD = {
         "link 'base': mesh file 'package://none/a.stl' not found",
     ),
     "empty mesh": ([link("base", mesh("empty.stl"))], "empty.stl"),
-    "broken mesh": ([link("base", mesh("broken.dae"))], "broken.dae: not a readable mesh"),
+    "broken mesh": ([link("base", mesh("broken.dae"))], "broken.dae: not readable as XML"),
     "unknown leader": (arm(joint("e", "upper", "lower", '<mimic joint="x"/>')), "joint 'e': mimic: unknown joint 'x'"),
     "bad multiplier": (
         arm(joint("e", "upper", "lower", '<mimic joint="shoulder" multiplier="two"/>')),

@@ -380,7 +380,7 @@ def test_overlays_come_back_as_they_were_saved(tmp_path):
     whole = (tmp_path / "a.npz").read_bytes()
     for damaged in (b"", whole[: len(whole) // 2], b"rubbish"):
         (tmp_path / "a.npz").write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"a\.npz: not readable overlays"):
+        with pytest.raises(ValueError, match=r"a\.npz: not readable arrays"):
             load_overlays(tmp_path / "a.npz")
 
 

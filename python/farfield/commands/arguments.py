@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
+
+LARGEST = 1e9  # seconds, metres, or anything else that a command takes
 
 
 def positive_int(text: str) -> int:
@@ -18,6 +21,18 @@ def positive_int(text: str) -> int:
     return value
 
 
+def up_to(most: int) -> Callable[[str], int]:
+    """Argument type: a whole number from 1 to what a machine can hold."""
+
+    def parse(text: str) -> int:
+        value = positive_int(text)
+        if value > most:
+            raise argparse.ArgumentTypeError(f"'{text}', expected at most {most:,}")
+        return value
+
+    return parse
+
+
 def positive_float(text: str) -> float:
     """Argument type: a finite number above zero."""
     try:
@@ -26,6 +41,8 @@ def positive_float(text: str) -> float:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
         raise argparse.ArgumentTypeError(f"'{text}', expected a number > 0")
+    if value > LARGEST:
+        raise argparse.ArgumentTypeError(f"'{text}', expected at most {LARGEST:g}")
     return value
 
 

@@ -25,10 +25,9 @@ def run(args: argparse.Namespace) -> int:
 
     import farfield as ff
     from farfield.importers.meshes import read_triangles, weld
-    from farfield.output import dump_json
+    from farfield.output import dump_json, write_arrays
+    from farfield.reading import blamed_on
 
-    if not Path(args.file).is_file():
-        raise ValueError(f"{args.file}: no such file")
     vertices, triangles = weld(read_triangles(Path(args.file)))
     vertices = args.scale * np.asarray(vertices, dtype=float)
     if args.spacing is not None and args.points is not None:
@@ -36,8 +35,9 @@ def run(args: argparse.Namespace) -> int:
     corners = vertices[triangles]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
     spacing = args.spacing or np.sqrt(area / (args.points or 400))
-    cloud = ff.PointCloud.from_mesh(vertices, triangles, spacing=spacing, temperature=args.temperature)
-    errors = cloud.sign_errors(vertices, triangles, samples=5000)
+    with blamed_on(args.file):
+        cloud = ff.PointCloud.from_mesh(vertices, triangles, spacing=spacing, temperature=args.temperature)
+        errors = cloud.sign_errors(vertices, triangles, samples=5000)
     passed = errors <= POLYHEDRAL_BOUND
     report = {
         "file": args.file,
@@ -49,9 +49,8 @@ def run(args: argparse.Namespace) -> int:
         "passed": passed,
     }
     if args.save:
-        np.savez(
-            args.save, points=cloud.points, normals=cloud.normals, spacing=cloud.spacing, temperature=cloud.temperature
-        )
+        names = ("points", "normals", "spacing", "temperature")
+        write_arrays(Path(args.save), {name: getattr(cloud, name) for name in names})
     if args.out:
         draw(cloud, args.out)
     if args.json:

@@ -126,7 +126,7 @@ def _open(plan, path: Path):
     fixed = {"task": plan.task.name, "set": plan.task.options(), "budget_seconds": plan.budget}
     fixed |= {"clock": plan.clock, "tuning_seconds": plan.tuning_seconds, "tuning_seed": plan.tuning_seed}
     if (path / "config.json").is_file():
-        folder = RunDir.open(path)
+        folder = RunDir.open(path).lock()
         if folder.config["options"] != clean_json(fixed):
             raise ValueError(f"{path}: holds a comparison with another task, option or budget; choose another --out")
         return folder

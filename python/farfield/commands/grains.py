@@ -7,8 +7,9 @@ import argparse
 import importlib
 import sys
 
-from farfield.commands.arguments import add_output_arguments, positive_float, positive_int
+from farfield.commands.arguments import add_output_arguments, positive_float, positive_int, up_to
 
+MOST_GRAINS = 1_000_000
 BLOCK_TASKS = ("incline", "leaning", "triangle")
 # Task -> module with build(**options) -> Scene, and the command-line options it knows.
 COMMON = ("grains", "seconds", "friction", "seed")
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "with claims: repose, jamming, packing (default: all)",
     )
     parser.add_argument("--shape", metavar="NAME", help="grain shape of the task; column and silo also take a file")
-    parser.add_argument("--grains", type=positive_int, metavar="N", help="number of grains, fixed ones included")
+    parser.add_argument("--grains", type=up_to(MOST_GRAINS), metavar="N", help="number of grains, fixed ones included")
     parser.add_argument("--full", action="store_true", help="the published number of grains")
     parser.add_argument("--opening", type=positive_float, metavar="M", help="silo: width of the opening [m]")
     parser.add_argument("--radius", type=positive_float, metavar="M", help="silo: circumradius of the grains [m]")
@@ -195,15 +196,16 @@ def run_scene_task(args: argparse.Namespace) -> int:
     bar = MapBar(args.quiet)
     scene = builder.build(**options, threads=args.threads or default_threads(), maps=map_options(args), progress=bar)
     bar.close()
+    experiment = {**_options(args), "outlines": [f"{shape.hash:016x}" for shape in scene.system.shapes]}
     if args.resume:
-        folder = RunDir.open(args.out)
+        folder = _resumed(args.out, experiment)
     else:
-        folder = RunDir.create(f"grains-{args.task}", options=_options(args), seed=args.seed, path=args.out)
+        folder = RunDir.create(f"grains-{args.task}", options=experiment, seed=args.seed, path=args.out)
     done = run_scene(scene, folder, quiet=args.quiet, resume=args.resume)
     result = {
         "task": args.task,
         **scene.finish(done.rows, done.frames),
-        "steps": done.steps,
+        "steps": done.total_steps,
         "dt": scene.system.dt,
         "time": scene.system.time,
         "seconds": done.seconds,
@@ -227,6 +229,21 @@ def run_scene_task(args: argparse.Namespace) -> int:
     if done.interrupted:
         raise KeyboardInterrupt
     return 0 if done.finite else 1
+
+
+def _resumed(path: str, experiment: dict):
+    """The directory of a run that was started with the same options; threads, pictures and places may differ."""
+    from farfield.experiments.runs import RunDir
+    from farfield.output import clean_json
+
+    folder = RunDir.open(path).lock()
+    kept, given = folder.config["options"], clean_json(experiment)
+    free = {"threads", "no_pictures", "out", "shapes", "seeds"}
+    differing = [key for key in {**kept, **given} if key not in free and kept.get(key) != given.get(key)]
+    if differing:
+        told = [f"{key} {kept.get(key)!r}, now {given.get(key)!r}" for key in differing]
+        raise ValueError(f"{folder.path}: was started with {'; '.join(told)}; give the same options to resume")
+    return folder
 
 
 def run_claims(args: argparse.Namespace) -> int:

@@ -23,9 +23,13 @@ def run(args: argparse.Namespace) -> int:
     from farfield.commands.far_forces import far_force_warnings
     from farfield.importers import import_file
     from farfield.output import dump_json
+    from farfield.reading import blamed_on
 
-    imported = import_file(args.file, collision=args.collision, self_contact=args.self_contact, **import_options(args))
-    model = ff.build_model(imported.scene)
+    with blamed_on(args.file):
+        imported = import_file(
+            args.file, collision=args.collision, self_contact=args.self_contact, **import_options(args)
+        )
+        model = ff.build_model(imported.scene)
     report = describe(model)
     far = far_force_warnings(model, model.default_parameters(), ff.LongRange(), model.default_state().q)
     report["warnings"] = [*report["warnings"], *far]

@@ -70,17 +70,20 @@ def _resumed(args: argparse.Namespace, settings: dict[str, str]):
     from farfield.experiments.registry import find_task
     from farfield.experiments.runs import RunDir
     from farfield.options import with_options
+    from farfield.reading import blamed_on
 
     kind = find_task(args.task)
     folder = RunDir.open(args.out) if args.out is not None else _latest(kind.name)
-    options = folder.config.get("options", {})
+    options = folder.config["options"]
     if options.get("task") != kind.name or "set" not in options:
         raise ValueError(f"{folder.path}: is a run of '{options.get('task')}', expected one of task '{kind.name}'")
+    kept_setup = runner.kept_setup(folder)
     kept = {name: str(value) for name, value in options["set"].items()}
-    task = with_options(kind, kept)
+    with blamed_on(folder.file("config.json")):
+        task = with_options(kind, kept)
     given = with_options(kind, kept | settings)
     wanted = {"seed": args.seed, **method_setup(args)}
-    had = {"seed": folder.config["seed"], **vars(runner.Setup.of(options))}
+    had = {"seed": folder.config["seed"], **vars(kept_setup)}
     differing = [key for key, value in wanted.items() if value is not None and value != had[key]]
     differing += [key for key, value in given.options().items() if value != task.options()[key]]
     if differing:

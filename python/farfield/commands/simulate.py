@@ -44,34 +44,24 @@ def run(args: argparse.Namespace) -> int:
     import farfield as ff
     from farfield.commands.far_forces import far_force_warnings
     from farfield.experiments.runs import TRAJECTORY, RunDir
-    from farfield.importers import import_file
     from farfield.output import dump_json
+    from farfield.reading import blamed_on
+    from farfield.stopping import shielded
     from farfield.viewer.recording import record
     from farfield.viewer.replay import write_replay
 
     contact = chosen_contact(args)
-    if not Path(args.file).is_file():
-        raise ValueError(f"{args.file}: no such file")
-    imported = import_file(args.file, collision=args.collision, self_contact=args.self_contact, **import_options(args))
-    imported.scene.warnings = imported.warnings
-    model = ff.build_model(imported.scene)
+    model = _import(args)
     parameters = model.default_parameters()
     dt = args.dt or model.default_dt
-    for warning in model.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
-    if not args.quiet:
-        for note in imported.notes:
-            if note.kind == "approximated" and note.text not in imported.warnings:
-                print(f"approximated: {note.text}", file=sys.stderr)
-        for line in exclusion_lines(model.excluded_pairs):
-            print(f"no contact: {line}", file=sys.stderr)
     if contact is None and model.contact_pairs:
         print(
             "warning: contact is off, bodies pass through each other",
             file=sys.stderr,
         )
     state, control = start_state(model, args.key)
-    state = settled_start(model, parameters, state, contact)
+    with blamed_on(args.file):
+        state = settled_start(model, parameters, state, contact)
 
     def warn_of_far_forces(when: str, q) -> None:
         for warning in far_force_warnings(model, parameters, contact, q):
@@ -89,9 +79,9 @@ def run(args: argparse.Namespace) -> int:
     after_step = TracePrinter(model.body_names, sys.stderr if args.json else sys.stdout) if args.trace else None
     motion, interrupted = roll(simulation, control, args.steps, quiet=args.quiet or args.trace, after_step=after_step)
     seconds = time.perf_counter() - started
+    with shielded():
+        ff.save_trajectory(folder.file(TRAJECTORY), motion)
     warn_of_far_forces("end", motion.q[-1])
-
-    ff.save_trajectory(folder.file(TRAJECTORY), motion)
     recording = record(model, motion.poses(), dt=dt)
     write_replay(folder.file("replay.html"), recording, title=name)
     result = summary(model, motion, seconds, dt=dt, with_contact=contact is not None)
@@ -108,12 +98,35 @@ def run(args: argparse.Namespace) -> int:
     return 0 if motion.converged else 1
 
 
+def _import(args: argparse.Namespace):
+    """The model of the file; what became of the file is told on standard error."""
+    import farfield as ff
+    from farfield.importers import import_file
+    from farfield.reading import blamed_on
+
+    with blamed_on(args.file):
+        imported = import_file(
+            args.file, collision=args.collision, self_contact=args.self_contact, **import_options(args)
+        )
+        imported.scene.warnings = imported.warnings
+        model = ff.build_model(imported.scene)
+    for warning in model.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if not args.quiet:
+        for note in imported.notes:
+            if note.kind == "approximated" and note.text not in imported.warnings:
+                print(f"approximated: {note.text}", file=sys.stderr)
+        for line in exclusion_lines(model.excluded_pairs):
+            print(f"no contact: {line}", file=sys.stderr)
+    return model
+
+
 def _options(args: argparse.Namespace) -> dict:
     return {key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet")}
 
 
 def roll(simulation, control, steps: int, *, quiet: bool = False, after_step=None):
-    """The motion under a constant control, with a progress bar, and whether Ctrl-C ended it. Stops at the first step that does not converge.
+    """The motion under a constant control, with a progress bar, and whether a request to stop ended it. Stops at the first step that does not converge.
 
     after_step(simulation) is called after every step.
     """
@@ -121,12 +134,19 @@ def roll(simulation, control, steps: int, *, quiet: bool = False, after_step=Non
     from tqdm import tqdm
 
     import farfield as ff
+    from farfield.stopping import stop_requests
 
     control = np.asarray(control, dtype=float)
     states, reports, cuts, interrupted = [simulation.state], [], [], False
-    with tqdm(total=steps, unit="step", desc="simulate", file=sys.stderr, disable=quiet, leave=False) as bar:
+    with (
+        stop_requests("this step") as stopped,
+        tqdm(total=steps, unit="step", desc="simulate", file=sys.stderr, disable=quiet, leave=False) as bar,
+    ):
         try:
             while len(reports) < steps and (not reports or reports[-1].status == "converged"):
+                interrupted = stopped()
+                if interrupted:
+                    break
                 reports.append(simulation.step(control))
                 states.append(simulation.state)
                 cuts += simulation.last_cuts

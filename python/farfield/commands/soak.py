@@ -45,12 +45,12 @@ def run(args: argparse.Namespace) -> int:
     interrupted = False
     if args.only is None:
         interrupted = _roll_all(plan, folder, args)
-        rows = [row for row in folder.read_metrics() if row["seed"] in plan.seeds()]
+        rows = [row for row in folder.read_metrics(("seed",)) if row["seed"] in plan.seeds()]
     else:
         row, made, motion = soak.roll(plan, args.only)
         soak.save(folder.path, made, motion)
         folder.append_metrics(row)
-        rows = folder.read_metrics()
+        rows = folder.read_metrics(("seed",))
     summary = {"options": plan.options(), "rows": soak.summarize(rows), "failed": _failures(rows)}
     folder.write_json("soak.json", summary)
     if args.json:
@@ -71,7 +71,7 @@ def _folder(args: argparse.Namespace, plan):
     folder = RunDir.open(args.out)
     if folder.config["options"] != plan.options():
         raise ValueError(f"{args.out}: was begun with other options, {folder.config['options']}; expected the same")
-    return folder
+    return folder.lock()
 
 
 def _roll_all(plan, folder, args: argparse.Namespace) -> bool:
@@ -80,7 +80,7 @@ def _roll_all(plan, folder, args: argparse.Namespace) -> bool:
 
     from farfield.experiments import soak
 
-    done = [row["seed"] for row in folder.read_metrics()]
+    done = [row["seed"] for row in folder.read_metrics(("seed",))]
     begun = sum(seed in plan.seeds() for seed in done)
     with tqdm(
         total=plan.scenes, initial=begun, unit="scene", desc="soak", file=sys.stderr, disable=args.quiet, leave=False

@@ -27,11 +27,12 @@ def run(args: argparse.Namespace) -> int:
     from farfield.experiments import runner
     from farfield.experiments.registry import find_task
     from farfield.options import with_options
-    from farfield.output import dump_json, write_text
+    from farfield.output import FolderLock, dump_json, write_text
 
     task = with_options(find_task(args.task), parse_settings(args.settings, args.iterations))
     folder = Path(args.out if args.out is not None else f"runs/study-{task.name}")
     folder.mkdir(parents=True, exist_ok=True)
+    lock = FolderLock.take(folder)  # noqa: F841, held until the end
     setup = runner.complete_setup(**method_setup(args))
     results = [run_once(task, seed, setup, folder / f"seed-{seed}", quiet=args.quiet) for seed in range(args.seeds)]
     summary = {

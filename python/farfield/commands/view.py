@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import ipaddress
 import math
 import sys
 from pathlib import Path
 
 from farfield.commands.arguments import port_number
+
+LOOPBACK = "127.0.0.1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,18 +23,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--elevation", type=float, default=22.0, metavar="DEG", help="of the picture's camera (default: 22)"
     )
+    parser.add_argument(
+        "--host", default=LOOPBACK, metavar="H", help=f"address to listen on (default: {LOOPBACK}, this machine alone)"
+    )
     parser.add_argument("--port", type=port_number, default=8080, metavar="P", help="port, 0 for any (default: 8080)")
 
 
 def run(args: argparse.Namespace) -> int:
     from farfield.experiments.runs import TRAJECTORY, RunDir
+    from farfield.reading import regular_file
     from farfield.viewer.recording import FIELD, OVERLAYS, load_recording
 
     folder = RunDir.open(args.run_dir)
-    file = folder.file(TRAJECTORY)
+    file = folder.given(TRAJECTORY)
     if not file.is_file():
         raise ValueError(f"{file}: no such file; the run has not recorded a motion")
-    recording = load_recording(file, folder.file(OVERLAYS))
+    recording = load_recording(regular_file(file), folder.given(OVERLAYS))
     title = str(folder.config.get("name", folder.path.name))
     for file in (args.html, args.png):
         if file is not None and not Path(file).resolve().parent.is_dir():
@@ -56,8 +63,20 @@ def run(args: argparse.Namespace) -> int:
         print(f"{address}  (Ctrl-C ends)", file=sys.stderr, flush=True)
 
     loss = losses(folder.read_metrics())
-    serve(recording, port=args.port, title=title, loss=loss, hidden=[FIELD], announce=announce)
+    if not is_loopback(args.host):
+        print(
+            f"warning: {args.host}: whoever reaches this machine can watch; without --host only it can", file=sys.stderr
+        )
+    serve(recording, host=args.host, port=args.port, title=title, loss=loss, hidden=[FIELD], announce=announce)
     return 0
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def frame_list(text: str) -> list[int]:

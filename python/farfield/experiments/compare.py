@@ -19,11 +19,12 @@ import farfield as ff
 from farfield.contact_models import TRADES
 from farfield.experiments import runner
 from farfield.experiments.registry import find_method
-from farfield.experiments.runner import Run, Setup
+from farfield.experiments.runner import OtherRun, Run, Setup
 from farfield.experiments.runs import TRAJECTORY, RunDir
 from farfield.optimize.rollout_input import RolloutInput
 from farfield.options import with_options
-from farfield.output import clean_json
+from farfield.output import BusyFolder, clean_json
+from farfield.reading import BadFile
 from farfield.tasks.task import Task
 
 # Name -> contact model and method. A gradient bundle is offered over both kinds of contact; `bundle` is the rival: it has to make up by
@@ -123,13 +124,13 @@ def run_one(
         if result is None:
             complete = runner.execute(current, quiet=True, budget=plan.budget, clock=plan.clock, watch=watch)
             result = clean_json(runner.finish(current))
+    except (BadFile, BusyFolder, OtherRun):  # the directory, not the method
+        raise
     except ValueError as error:  # explicit steps that are too long are refused with the first rollout
-        if "other options" in str(error):
-            raise
         return {**about, "error": " ".join(str(error).split()), "success": False}, True
-    rows = RunDir.open(path).read_metrics()
+    rows = RunDir.open(path).read_metrics(("seconds", "cpu_seconds"))
     column = "cpu_seconds" if plan.clock == "cpu" else "seconds"
-    arrived = next((row[column] for row in rows if row["loss"] is not None and row["loss"] <= 0.0), None)
+    arrived = next((row[column] for row in rows if row.get("loss") is not None and row["loss"] <= 0.0), None)
     replay = _replayed(plan.task_of(entry), seed, RunDir.open(path)) if complete else None
     return {**about, **result, "seconds_to_zero": arrived, "replayed": replay}, complete
 
@@ -137,7 +138,7 @@ def run_one(
 def _replayed(task: Task, seed: int, folder: RunDir) -> dict[str, Any]:
     """The controls and the start that were found, in long-range contact: does what works in one simulator work in the other?"""
     run = runner.prepare(task, seed, Setup())
-    found = ff.load_trajectory(folder.file(TRAJECTORY))
+    found = ff.load_trajectory(folder.given(TRAJECTORY))
     inputs = RolloutInput(found.controls, found.state(0))
     try:
         motion = run.objective.roll(inputs, tolerance=run.problem.final_tolerance)
@@ -208,8 +209,11 @@ def read_curves(plan: Plan, folder: Path, results: Sequence[Mapping[str, Any]]) 
     ordered = sorted((each for each in results if "error" not in each), key=lambda each: STARTS.index(each["start"]))
     for each in ordered:
         entry, start, seed = each["entry"], each["start"], each["seed"]
-        rows = [row for row in RunDir.open(run_directory(folder, entry, start, seed)).read_metrics()]
-        losses = np.array([np.nan if row["loss"] is None else row["loss"] for row in rows])
+        rows = [
+            row
+            for row in RunDir.open(run_directory(folder, entry, start, seed)).read_metrics(("seconds", "cpu_seconds"))
+        ]
+        losses = np.array([np.nan if row.get("loss") is None else row["loss"] for row in rows])
         if not np.isfinite(losses).any():
             continue
         scale = first.setdefault((entry, seed), float(losses[np.isfinite(losses)][0]) or 1.0)

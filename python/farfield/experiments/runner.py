@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import json
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -24,15 +21,26 @@ import numpy as np
 
 import farfield as ff
 from farfield.experiments.registry import METHODS, find_method
-from farfield.experiments.runs import TRAJECTORY, RunDir
+from farfield.experiments.runs import CHECKPOINT, RESULT, TRAJECTORY, RunDir
 from farfield.optimize.driver import Driver, Stuck
 from farfield.optimize.starts import START_SAMPLES, Started, best_sample
 from farfield.options import with_options
 from farfield.output import clean_json
+from farfield.reading import BadFile, blamed_on, read_json, require
+from farfield.stopping import shielded, stop_requests
 from farfield.tasks.task import Problem, Task
 
 CHECKPOINT_SECONDS = 10.0
-CHECKPOINT = "checkpoint.npz"
+COUNTS = ("iterations", "steps", "seconds", "cpu_seconds", "reached")
+#: Of the options in config.json, and of result.json.
+SETUP_FORM = {
+    "task": str, "set": dict, "contact?": str, "method?": str, "start?": str, "start_samples?": int, "stiffness?": float, "method_set?": dict,
+}  # fmt: skip
+RESULT_FORM = {
+    "complete": bool, "success": bool, "certified": bool, "cut_off": bool, "stuck": (str, None), "seed": int, "iterations": int,
+    "steps": int, "seconds": float, "cpu_seconds": float, "min_gap": (float, None), "loss_initial": (float, None),
+    "loss_final": (float, None), "distance?": (float, None), "loss_share?": (float, None), "inside?": int, "objects?": int,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -102,8 +110,6 @@ def start(task: Task, *, seed: int, out=None, **setup: Any) -> Run:
     """A new run; `out` is its directory, by default a fresh one in runs/. ``setup``: fields of `Setup`."""
     run = prepare(task, seed, Setup(**{"contact": task.contact, **setup}))
     run.folder = RunDir.create(task.name, options=run.setup.config(task), seed=seed, path=out)
-    for name in (CHECKPOINT, "result.json"):
-        run.folder.file(name).unlink(missing_ok=True)
     run.folder.keep_sources(task_file(task), run.problem.model, run.problem.parameters)
     return run
 
@@ -114,25 +120,42 @@ def resume(task: Task, folder: RunDir, *, method: str | None = None) -> Run:
     ``method``: the one that the user named. A directory says how it was run, but never which file is executed now: a method that is not
     built in has to be named again.
     """
-    setup = Setup.of(folder.config["options"])
+    setup = kept_setup(folder)
     if setup.method not in METHODS and setup.method != method:
         raise ValueError(
             f"{folder.path}: was run with method '{setup.method}', a file that is loaded only when you name it: "
             f"add --method {setup.method} if you trust it"
         )
-    folder.require_same_source(task_file(task))
-    known = folder.file(CHECKPOINT).is_file()
-    run = prepare(task, folder.config["seed"], setup, draw=not known)
+    folder.lock().require_same_source(task_file(task))
+    file = folder.file(CHECKPOINT)
+    known = file.exists()
+    with blamed_on(folder.file("config.json")):
+        run = prepare(task, folder.config["seed"], setup, draw=not known)
     run.folder = folder
     if known:
-        arrays = folder.read_arrays(CHECKPOINT)
-        run.iterations, run.steps = int(arrays["run.iterations"]), int(arrays["run.steps"])
-        run.seconds, run.cpu_seconds = float(arrays["run.seconds"]), float(arrays["run.cpu_seconds"])
-        run.reached = bool(arrays.get("run.reached", False))
-        run.driver.restore({k: v for k, v in arrays.items() if not k.startswith(("run.", "method."))})
-        run.objective.restore({k.removeprefix("method."): v for k, v in arrays.items() if k.startswith("method.")})
+        arrays = folder.read_arrays(CHECKPOINT, sealed=True)
+        with blamed_on(file, "no checkpoint of this run"):
+            for name in COUNTS:
+                setattr(run, name, arrays[f"run.{name}"].item())
+            run.driver.restore({k: v for k, v in arrays.items() if not k.startswith(("run.", "method."))})
+            run.objective.restore({k.removeprefix("method."): v for k, v in arrays.items() if k.startswith("method.")})
+    else:
+        folder.keep_sources(
+            task_file(task), run.problem.model, run.problem.parameters
+        )  # it may have ended before they were
     folder.truncate_metrics(run.iterations)
     return run
+
+
+def kept_setup(folder: RunDir) -> Setup:
+    """How the run of a directory was set up."""
+    file, options = folder.file("config.json"), folder.config["options"]
+    require(file, options, SETUP_FORM, "options")
+    if folder.config["seed"] is None:
+        raise BadFile(f"{file}: seed is null, expected a whole number")
+    for name, value in {**options["set"], **options.get("method_set", {})}.items():
+        require(file, value, (str, float, bool, None), f"options: {name}")
+    return Setup.of(options)
 
 
 def task_file(task: Task) -> Path | None:
@@ -152,15 +175,19 @@ def complete_setup(**fields: Any) -> Setup:
     return setup if own is None else replace(setup, contact=own)
 
 
+class OtherRun(ValueError):
+    """A directory holds another run than the one that is asked for."""
+
+
 def find_or_start(task: Task, seed: int, setup: Setup, path) -> tuple[Run | None, dict | None]:
     """What a directory holds: (None, its result) when that is complete, else (the run to go on with, None)."""
     if not (path / "config.json").is_file():
         return start(task, seed=seed, out=path, **vars(setup)), None
     known = RunDir.open(path)
     if known.config["options"] != clean_json(setup.config(task)) or known.config["seed"] != seed:
-        raise ValueError(f"{path}: holds a run with other options; choose another --out")
-    if known.file("result.json").is_file():
-        result = json.loads(known.file("result.json").read_text(encoding="utf-8"))
+        raise OtherRun(f"{path}: holds a run with other options; choose another --out")
+    if known.file(RESULT).exists():
+        result = read_json(known.file(RESULT), RESULT_FORM, links=False)
         if result["complete"]:
             return None, result
     return resume(task, known, method=setup.method), None
@@ -214,7 +241,7 @@ def execute(
     False when stopped by Ctrl-C or after `stop_after` iterations. Leaves a checkpoint. `watch` sees every row of metrics.
     """
     saved = time.monotonic()
-    with _stop_request() as stopped, _progress(run, quiet) as show:
+    with stop_requests("this iteration") as stopped, _progress(run, quiet) as show, _last_state_kept(run) as keep:
         while not run.over and not stopped():
             if budget is not None and run.spent(clock) >= budget:
                 run.cut_off = True
@@ -235,6 +262,7 @@ def execute(
             if watch is not None:
                 watch(run, row)
             run.reached = _is_solved(run)
+            keep()
             if stop_after is not None and run.iterations >= stop_after:
                 break
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
@@ -242,6 +270,23 @@ def execute(
                 saved = time.monotonic()
     save_checkpoint(run)
     return run.over or run.stuck is not None or run.cut_off
+
+
+@contextlib.contextmanager
+def _last_state_kept(run: Run) -> Iterator[Callable[[], None]]:
+    """Gives a function that notes the state between two iterations. When one is broken off, its checkpoint is that of the state before."""
+    state = checkpoint(run)
+
+    def keep() -> None:
+        nonlocal state
+        state = checkpoint(run)
+
+    try:
+        yield keep
+    except BaseException:
+        with contextlib.suppress(OSError), shielded():  # the first error is told
+            run.folder.write_arrays(state, CHECKPOINT)
+        raise
 
 
 def _is_solved(run: Run) -> bool:
@@ -255,10 +300,15 @@ def _is_solved(run: Run) -> bool:
 
 def save_checkpoint(run: Run) -> None:
     """Replace the checkpoint by the present state."""
-    counts = {key: np.array(getattr(run, key)) for key in ("iterations", "steps", "seconds", "cpu_seconds", "reached")}
-    kept = run.driver.state()
-    kept |= {f"run.{k}": v for k, v in counts.items()} | {f"method.{k}": v for k, v in run.objective.memory().items()}
-    run.folder.write_arrays(kept, CHECKPOINT)
+    with shielded():
+        run.folder.write_arrays(checkpoint(run), CHECKPOINT)
+
+
+def checkpoint(run: Run) -> dict[str, np.ndarray]:
+    """The present state, as a checkpoint holds it."""
+    kept = {**run.driver.state(), **{f"run.{key}": getattr(run, key) for key in COUNTS}}
+    kept |= {f"method.{key}": value for key, value in run.objective.memory().items()}
+    return {key: np.array(value) for key, value in kept.items()}
 
 
 def finish(run: Run) -> dict:
@@ -298,30 +348,8 @@ def finish(run: Run) -> dict:
     }
     ff.save_trajectory(run.folder.file(TRAJECTORY), trajectory)
     write_pictures(run.folder, run.problem, run.objective.contact, trajectory, rows, title=run.task.name)
-    run.folder.write_json("result.json", result)
+    run.folder.write_json(RESULT, result)
     return result
-
-
-@contextlib.contextmanager
-def _stop_request() -> Iterator:
-    """Ctrl-C, or a request to end, between two iterations; the second Ctrl-C interrupts at once."""
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked.is_set
-        return
-
-    def ask(number: int, _frame) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-        print("\nstopping after this iteration", file=sys.stderr)
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked.is_set
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

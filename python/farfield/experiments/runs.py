@@ -8,32 +8,53 @@
                          arrays.npz    numbers to keep of runs that are no motion of bodies
                          and whatever else the run writes through `RunDir.atomic`
 
-Files are written under a temporary name beside the target and renamed, so an interrupted run keeps its last good state.
+Files are written under a temporary name beside the target and renamed, so an interrupted run keeps its last good state. One process at a
+time writes into a directory. What is read from one is checked: it may come from elsewhere, and holds no symbolic links.
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import importlib.metadata
-import json
 import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 import farfield as ff
-from farfield.output import atomic_path, clean_json, dump_json, write_text
+from farfield.output import FolderLock, atomic_path, clean_json, dump_json, write_arrays, write_text
+from farfield.reading import BadFile, parse_json, read_arrays, read_json, read_text, require
 
 FORMAT = 1
 TRAJECTORY = "trajectory.safetensors"
 MODEL = "model.safetensors"
+METRICS = "metrics.jsonl"
+CHECKPOINT = "checkpoint.npz"
+RESULT = "result.json"
+#: What a new run in an old directory must not take over.
+OF_A_RUN = (METRICS, CHECKPOINT, RESULT)
+CONFIG_FORM = {
+    "format": int,
+    "name": str,
+    "options": dict,
+    "seed": (int, None),
+    "cpu?": (str, None),
+    "commit?": (str, None),
+    "versions?": dict,
+}
+NUMBER_OR_NONE = (float, None)
+ROW_FORM = {
+    f"{key}?": NUMBER_OR_NONE
+    for key in ("loss", "gradient_norm", "min_gap", "steps", "seconds", "cpu_seconds", "step_length")
+}
 PACKAGES = ("farfield", "numpy", "mujoco", "viser", "matplotlib")
 
 
@@ -80,6 +101,12 @@ class RunDir:
     def __init__(self, path: Path, config: dict) -> None:
         self.path = Path(path)
         self.config = config
+        self._lock: FolderLock | None = None
+
+    def lock(self) -> RunDir:
+        """Keeps other processes from writing into the directory as long as this object lives; ValueError when one does so already."""
+        self._lock = FolderLock.take(self.path)
+        return self
 
     @classmethod
     def create(cls, name: str, *, options: Mapping, seed: int | None = None, root="runs", path=None) -> RunDir:
@@ -94,10 +121,12 @@ class RunDir:
             folder = Path(path)
             if folder.exists() and not folder.is_dir():
                 raise ValueError(f"{folder}: is a file, expected a directory for the run")
-            if folder.is_dir() and any(folder.iterdir()) and not (folder / "config.json").is_file():
-                raise ValueError(f"{folder}: is not empty and not a run directory (no config.json)")
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "metrics.jsonl").unlink(missing_ok=True)
+        lock = FolderLock.take(folder)
+        if any(folder.iterdir()) and not (folder / "config.json").is_file():
+            raise ValueError(f"{folder}: is not empty and not a run directory (no config.json)")
+        for earlier in OF_A_RUN:
+            (folder / earlier).unlink(missing_ok=True)
         config = {
             "format": FORMAT,
             "name": name,
@@ -108,6 +137,7 @@ class RunDir:
             **environment(),
         }
         run = cls(folder, config)
+        run._lock = lock
         run.write_json("config.json", config)
         return run
 
@@ -119,18 +149,24 @@ class RunDir:
             raise ValueError(f"{path}: no such run directory")
         file = path / "config.json"
         try:
-            config = json.loads(file.read_text(encoding="utf-8"))
+            config = read_json(file, dict, links=False)
         except FileNotFoundError:
             raise ValueError(f"{path}: not a run directory (no config.json)") from None
-        except ValueError as error:
-            raise ValueError(f"{file}: not readable JSON ({error})") from error
-        if not isinstance(config, dict) or config.get("format") != FORMAT:
-            raise ValueError(f"{file}: not a run configuration of format {FORMAT}")
+        if config.get("format") != FORMAT:
+            raise BadFile(f"{file}: not a run configuration of format {FORMAT}")
+        require(file, config, CONFIG_FORM)
         return cls(path, config)
 
     def file(self, name: str) -> Path:
         """Path of a file in the run directory, whether or not it exists."""
         return self.path / name
+
+    def given(self, name: str) -> Path:
+        """Path of a file of the run that is to be read: a symbolic link would lead out of the directory, and is refused."""
+        file = self.file(name)
+        if file.is_symlink():
+            raise BadFile(f"{file}: is a symbolic link, expected a regular file")
+        return file
 
     def atomic(self, name: str) -> contextlib.AbstractContextManager[Path]:
         """Temporary path to write `name` through; see `atomic_path`."""
@@ -157,50 +193,51 @@ class RunDir:
     def append_metrics(self, row: Mapping) -> None:
         """Append one line to metrics.jsonl in a single write; a line torn by an earlier crash is removed first."""
         line = (dump_json(row) + "\n").encode()
-        descriptor = os.open(self.file("metrics.jsonl"), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        file = self.given(METRICS)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666)
         try:
             end = os.fstat(descriptor).st_size
             if end and os.pread(descriptor, 1, end - 1) != b"\n":
                 os.ftruncate(descriptor, os.pread(descriptor, end, 0).rfind(b"\n") + 1)
-            os.write(descriptor, line)
+            if os.write(descriptor, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, os.fspath(file)) from error
         finally:
             os.close(descriptor)
 
-    def read_metrics(self) -> list[dict]:
-        """All complete lines of metrics.jsonl; empty when there is none."""
-        file = self.file("metrics.jsonl")
+    def read_metrics(self, needed: Sequence[str] = ()) -> list[dict]:
+        """All complete lines of metrics.jsonl; empty when there is none. ``needed``: numbers that every line has to have."""
+        file = self.given(METRICS)
         if not file.is_file():
             return []
-        complete, newline, _ = file.read_text(encoding="utf-8").rpartition("\n")
+        complete, newline, _ = read_text(file, links=False).rpartition("\n")
         rows = []
-        for number, line in enumerate(complete.splitlines() if newline else [], start=1):
-            try:
-                rows.append(json.loads(line))
-            except ValueError as error:
-                raise ValueError(f"{file}:{number}: not readable JSON ({error})") from error
+        for number, line in enumerate(complete.split("\n") if newline else [], start=1):
+            row = parse_json(f"{file}:{number}", line)
+            require(f"{file}:{number}", row, {**ROW_FORM, **dict.fromkeys(needed, float)})
+            rows.append(row)
         return rows
 
     def truncate_metrics(self, count: int) -> None:
         """Keep the first `count` lines of metrics.jsonl: those after them belong to work that a checkpoint does not hold."""
-        file = self.file("metrics.jsonl")
-        lines = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.is_file() else []
-        if len(lines) > count:
-            write_text(file, "".join(lines[:count]))
+        rows = self.read_metrics()
+        if len(rows) < count:
+            raise BadFile(
+                f"{self.file(METRICS)}: {len(rows)} complete lines, expected the {count} of {self.file(CHECKPOINT)}"
+            )
+        if len(rows) > count:
+            write_text(self.file(METRICS), "".join(dump_json(row) + "\n" for row in rows[:count]))
 
     def write_arrays(self, arrays: Mapping[str, np.ndarray], name: str = "arrays.npz") -> None:
-        with self.atomic(name) as temporary, temporary.open("wb") as stream:
-            np.savez_compressed(stream, **arrays)
+        write_arrays(self.file(name), arrays)
 
-    def read_arrays(self, name: str = "arrays.npz") -> dict[str, np.ndarray]:
-        """Arrays of an .npz file of the run; a missing or damaged file is a ValueError that names it."""
+    def read_arrays(self, name: str = "arrays.npz", *, sealed: bool = False) -> dict[str, np.ndarray]:
+        """Arrays of an .npz file of the run; a missing or damaged file is a ValueError that names it. ``sealed``: and one without a digest."""
         file = self.file(name)
-        if not file.is_file():
-            raise ValueError(f"{file}: no such file")
-        try:
-            with np.load(file, allow_pickle=False) as arrays:
-                return {key: arrays[key] for key in arrays.files}
-        except Exception as error:  # zipfile, zlib and numpy each have their own errors for damaged files
-            raise ValueError(f"{file}: not readable arrays ({error})") from error
+        if not file.exists():
+            raise BadFile(f"{file}: no such file")
+        return read_arrays(file, sealed=sealed, links=False)
 
 
 def _fresh_folder(root: Path, name: str) -> Path:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from pathlib import Path
 from farfield.experiments.runs import RunDir
 from farfield.grains import column, packing, silo
 from farfield.grains.runner import run_scene
+from farfield.reading import read_json
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _one(claim: Claim, variant: dict, folder: Path, name: str, grains, seed: int
     path = folder / f"{name}-{label(variant).replace(' ', '')}-{grains or 'default'}-{seed}"
     file = path / "result.json"
     if file.is_file():
-        return json.loads(file.read_text(encoding="utf-8"))
+        return read_json(file, {"seed": int, "finite": bool, claim.metric: (float, None), "grains?": int}, links=False)
     scene = claim.build(**variant, **size, seed=seed, threads=threads, maps=maps)
     run_folder = RunDir.create(name, options={**variant, **size}, seed=seed, path=path)
     done = run_scene(scene, run_folder, quiet=True)

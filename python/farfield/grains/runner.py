@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a scene frame by frame: progress, audits, checkpoints, pictures. Ctrl-C leaves a usable run."""
+"""Runs a scene frame by frame: progress, audits, checkpoints, pictures. A run that is interrupted or killed can be continued."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farfield.experiments.runs import RunDir
+from farfield.experiments.runs import CHECKPOINT, RunDir
 from farfield.grains.scene import Scene
+from farfield.output import dump_json
+from farfield.reading import blamed_on, parse_json
+from farfield.stopping import shielded, stop_requests
 
 CHUNK = 200  # steps between looks at the keyboard
 CHECKPOINT_SECONDS = 20.0
@@ -23,20 +26,22 @@ class Run:
 
     rows: list[dict]
     frames: np.ndarray
-    steps: int
+    steps: int  #: of this piece, and its seconds
+    total_steps: int
     seconds: float
     finite: bool
     interrupted: bool
 
 
 def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool = False) -> Run:
-    """Run to the end, or from the last checkpoint of the folder when `resume`."""
+    """Run to the end, or on from the last checkpoint of the folder when `resume`; from the beginning when it has none."""
     from tqdm import tqdm
 
     system = scene.system
     total = max(1, round(scene.seconds / scene.frame_seconds))
     steps_per_frame = max(1, round(scene.frame_seconds / system.dt))
-    rows, frames = _restore(scene, folder) if resume else ([], [])
+    rows, frames = _restore(scene, folder) if resume and folder.file(CHECKPOINT).exists() else ([], [])
+    folder.truncate_metrics(max(0, len(rows) - 1))  # the start has no line
     done_stages = sum(1 for at, _ in scene.stages if frames and at <= (len(frames) - 1) * scene.frame_seconds)
     for _, action in scene.stages[:done_stages]:
         action(system)
@@ -46,11 +51,16 @@ def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool
         rows, frames = [_row(scene, 0)], [state["poses"].astype(np.float32)]
     started, steps_before, saved = time.perf_counter(), state["steps"], time.perf_counter()
     finite, interrupted, measured = True, False, 0.0
-    with tqdm(
-        total=total, initial=len(frames) - 1, desc=scene.name, unit="frame", file=sys.stderr, disable=quiet
-    ) as bar:
+    with (
+        stop_requests("this frame") as stopped,
+        tqdm(
+            total=total, initial=len(frames) - 1, desc=scene.name, unit="frame", file=sys.stderr, disable=quiet
+        ) as bar,
+    ):
         try:
             for frame in range(len(frames), total + 1):
+                if scene.at_rest is not None and len(rows) > 1 and scene.at_rest(rows):
+                    break
                 while (
                     done_stages < len(scene.stages)
                     and scene.stages[done_stages][0] <= (frame - 1) * scene.frame_seconds
@@ -61,11 +71,12 @@ def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool
                     scene.each_frame(system)
                 now = time.perf_counter()
                 left = steps_per_frame
-                while finite and left > 0:
+                while finite and left > 0 and not stopped():
                     finite = system.run(min(CHUNK, left))
                     left -= min(CHUNK, left)
                 measured += time.perf_counter() - now
-                if not finite:
+                interrupted = stopped()
+                if interrupted or not finite:
                     break
                 row, state_now = _row(scene, frame), system.state()
                 rows.append(row)
@@ -73,8 +84,6 @@ def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool
                 state = state_now
                 folder.append_metrics(row)
                 bar.update()
-                if scene.at_rest is not None and scene.at_rest(rows):
-                    break
                 if time.perf_counter() - saved > CHECKPOINT_SECONDS:
                     _checkpoint(folder, state, rows, frames)
                     saved = time.perf_counter()
@@ -83,7 +92,7 @@ def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool
     if finite:
         _checkpoint(folder, state, rows, frames)
     seconds = measured if measured > 0 else time.perf_counter() - started
-    return Run(rows, np.array(frames), system.state()["steps"] - steps_before, seconds, finite, interrupted)
+    return Run(rows, np.array(frames), state["steps"] - steps_before, state["steps"], seconds, finite, interrupted)
 
 
 def _row(scene: Scene, frame: int) -> dict:
@@ -95,20 +104,16 @@ def _row(scene: Scene, frame: int) -> dict:
 def _checkpoint(folder: RunDir, state: dict, rows: list[dict], frames: list[np.ndarray]) -> None:
     """State for an exact continuation, at a whole frame, and what was recorded so far."""
     arrays = {f"state_{key}": np.asarray(state[key]) for key in STATE_KEYS}
-    folder.write_arrays({**arrays, "frames": np.array(frames)}, name="checkpoint.npz")
-    folder.write_json("rows.json", rows)
+    text = np.frombuffer(dump_json(rows).encode(), dtype=np.uint8)
+    with shielded():
+        folder.write_arrays({**arrays, "frames": np.array(frames), "rows": text}, CHECKPOINT)
 
 
 def _restore(scene: Scene, folder: RunDir) -> tuple[list[dict], list[np.ndarray]]:
-    import json
-
-    arrays = folder.read_arrays("checkpoint.npz")
-    missing = [key for key in STATE_KEYS if f"state_{key}" not in arrays]
-    if missing or "frames" not in arrays:
-        raise ValueError(f"{folder.file('checkpoint.npz')}: no checkpoint of grains")
-    state = {key: arrays[f"state_{key}"] for key in STATE_KEYS}
-    state["steps"] = int(state["steps"])
-    scene.system.set_state(state)
-    frames = list(arrays["frames"])
-    rows = json.loads(folder.file("rows.json").read_text(encoding="utf-8"))
-    return rows[: len(frames)], frames
+    file = folder.file(CHECKPOINT)
+    arrays = folder.read_arrays(CHECKPOINT, sealed=True)
+    with blamed_on(file, "no checkpoint of these grains"):
+        state = {key: arrays[f"state_{key}"] for key in STATE_KEYS}
+        state["steps"] = int(state["steps"])
+        scene.system.set_state(state)
+        return parse_json(file, arrays["rows"].tobytes().decode()), list(arrays["frames"])

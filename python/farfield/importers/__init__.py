@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from farfield._core import Scene
 from farfield.importers.errors import SceneFileError
 from farfield.importers.report import Note, Report
+from farfield.reading import BadFile, blamed_on, read_xml
 
 __all__ = ["Imported", "Note", "SceneFileError", "import_file", "load_scene"]
 
@@ -64,15 +64,31 @@ def import_file(
     Raises:
         SceneFileError: The file is missing, unreadable, or holds elements that cannot be carried over.
     """
+    if unsupported not in ("refuse", "drop"):
+        raise ValueError(f"import_file: unsupported = '{unsupported}', expected 'refuse' or 'drop'")
+    source = Path(path)
+    report = Report(source, repair=repair, drop=unsupported == "drop")
+    try:
+        with blamed_on(source):
+            scene, timestep = _scene(source, report, package_dirs, floating_base, timeout)
+    except SceneFileError:
+        raise
+    except BadFile as error:
+        raise SceneFileError(str(error)) from error
+    options = {"timestep": timestep, "source_path": str(source)}
+    scene.self_contact = self_contact
+    scene = _collide(scene, collision, report)
+    return Imported(scene=scene, warnings=report.warnings, notes=report.notes, options=options)
+
+
+def _scene(
+    source: Path, report: Report, package_dirs: Sequence[str | PathLike[str]], floating_base: bool, timeout: float
+) -> tuple[Scene, float]:
+    """The scene of a file and its time step."""
     from farfield.importers import mjcf, urdf
     from farfield.importers.compiler import compile_file
 
-    source = Path(path)
-    if not source.is_file():
-        raise SceneFileError(f"{source}: no such file")
-    if unsupported not in ("refuse", "drop"):
-        raise ValueError(f"import_file: unsupported = '{unsupported}', expected 'refuse' or 'drop'")
-    report = Report(source, repair=repair, drop=unsupported == "drop")
+    repair = report.repair
     if urdf.root_tag(source) == "robot":
         with urdf.prepared(source, package_dirs=package_dirs, floating_base=floating_base, report=report) as (
             file,
@@ -85,17 +101,15 @@ def import_file(
             raise SceneFileError(f"{source}: floating_base is for URDF; an MJCF file states its own <freejoint/>")
         model = compile_file(source.resolve(), source=source, edits={}, timeout=timeout, repair=repair)
         scene = mjcf.build_scene(model, report)
-    options = {"timestep": float(model.options["values"]["timestep"]), "source_path": str(source)}
-    if not options["timestep"] > 0.0:
-        raise SceneFileError(f"{source}: option timestep: {options['timestep']:g}, expected > 0 [s]")
+    timestep = float(model.options["values"]["timestep"])
+    if not timestep > 0.0:
+        raise SceneFileError(f"{source}: option timestep: {timestep:g}, expected > 0 [s]")
     if model.options["values"]["timestep"] != model.options["defaults"]["timestep"] or _states_timestep(source):
-        scene.dt = options["timestep"]
+        scene.dt = timestep
         report.applied(f"option timestep: {scene.dt:g} s is the time step of rollouts that name none")
     if not model.name:
         scene.name = source.stem
-    scene.self_contact = self_contact
-    scene = _collide(scene, collision, report)
-    return Imported(scene=scene, warnings=report.warnings, notes=report.notes, options=options)
+    return scene, timestep
 
 
 def _collide(scene: Scene, collision: str | Mapping[str, str], report: Report) -> Scene:
@@ -120,8 +134,8 @@ def _states_timestep(source: Path) -> bool:
             continue
         seen.add(path)
         try:
-            root = ElementTree.parse(path).getroot()
-        except ElementTree.ParseError:  # more than XML allows, but the compiler took it
+            root, _ = read_xml(path)
+        except BadFile:  # more than XML allows, but the compiler took it
             continue
         if any(option.get("timestep") is not None for option in root.iter("option")):
             return True

@@ -8,6 +8,8 @@ T_shape = T_geom * T(mesh_pos, mesh_quat)^-1.
 
 from __future__ import annotations
 
+import io
+import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +21,16 @@ from farfield.importers.compiler import Compiled
 from farfield.importers.errors import SceneFileError
 from farfield.importers.report import Report
 from farfield.importers.rotations import conjugate, quaternion_matrix, quaternion_product
+from farfield.reading import BadFile, blamed_on, read_arrays, read_bytes, read_xml, regular_file
 
 #: Largest distance between a re-read vertex and MuJoCo's float32 one, as a part of the size of the mesh.
 AGREEMENT = 1e-6
 #: A longer mesh looks like one in millimetres [m].
 LARGEST = 50.0
+#: No place of a scene is farther out [m]: numbers are 1e-7 m apart there.
+LARGEST_LENGTH = 1e9
+#: Bytes in which the header of a mesh file ends.
+MOST_HEADER = 1 << 16
 #: Smallest area of a triangle, as a part of the squared size of its mesh; a mesh in contact must not have smaller ones.
 SMALLEST_AREA = 2e-14
 #: Beside a mesh converted for MuJoCo: its vertices and triangles in double precision.
@@ -155,38 +162,87 @@ def weld(soup: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def read_triangles(path: Path) -> np.ndarray:
     """Triangles of a mesh file as corners, shape (t, 3, 3), in file order and double precision."""
-    suffix = path.suffix.lower()
-    try:
-        if suffix == ".obj":
-            vertices, faces = read_obj(path)
-        elif suffix == ".msh":
-            vertices, faces = _read_msh(path)
-        else:
-            import trimesh
-
-            loaded = trimesh.load(path, process=False, force="mesh")
-            vertices, faces = np.asarray(loaded.vertices, dtype=float), np.asarray(loaded.faces)
-    except (OSError, ValueError, IndexError, struct.error) as error:
-        raise SceneFileError(f"{path}: not a readable mesh: {error}") from error
+    vertices, faces = read_mesh(path)
     if len(faces) == 0:
         raise SceneFileError(f"{path}: the mesh has no triangles")
     return vertices[faces]
 
 
+def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices and triangles of a mesh file, in file order and double precision; the one way in for all formats."""
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise SceneFileError(f"{path}: '{path.suffix}', expected a mesh that ends in {', '.join(FORMATS)}")
+    regular_file(path)
+    try:
+        with blamed_on(path, "not a readable mesh"):
+            vertices, faces = FORMATS[suffix](path)
+            vertices, faces = np.asarray(vertices, dtype=float), np.asarray(faces, dtype=np.int64)
+            _check_mesh(vertices, faces)
+    except SceneFileError:
+        raise
+    except BadFile as error:
+        raise SceneFileError(str(error)) from error
+    return vertices, faces
+
+
+def _check_mesh(vertices: np.ndarray, faces: np.ndarray) -> None:
+    if len(faces) == 0:
+        return
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3:
+        raise ValueError(f"vertices {vertices.shape} and triangles {faces.shape}, expected (n, 3) and (m, 3)")
+    if not np.isfinite(vertices).all() or np.abs(vertices).max() > LARGEST_LENGTH:
+        bad = np.flatnonzero(~(np.abs(vertices) <= LARGEST_LENGTH).all(axis=1))[0]
+        raise ValueError(f"vertex {bad + 1} is {vertices[bad]}, expected lengths up to {LARGEST_LENGTH:g} m")
+    low, high = int(faces.min()), int(faces.max())
+    if low < 0 or high >= len(vertices):
+        bad = int(np.flatnonzero(((faces < 0) | (faces >= len(vertices))).any(axis=1))[0])
+        raise ValueError(f"triangle {bad + 1} has the corners {faces[bad] + 1}, expected 1 to {len(vertices)}")
+
+
+def _read_foreign(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """By trimesh, from memory, so that it opens no further file."""
+    import trimesh
+
+    suffix, data = path.suffix.lower(), read_bytes(path)
+    if suffix == ".dae":
+        read_xml(path)
+    elif suffix in (".ply", ".off"):
+        _check_counts(data[:MOST_HEADER], len(data))
+    loaded = trimesh.load(io.BytesIO(data), file_type=suffix[1:], process=False, force="mesh")
+    return loaded.vertices, loaded.faces
+
+
+def _check_counts(head: bytes, size: int) -> None:
+    """No file holds more elements than bytes."""
+    if head.startswith(b"ply"):
+        counts = re.findall(rb"element\s+\w+\s+(\d+)", head.partition(b"end_header")[0])
+    else:
+        counts = re.findall(rb"^\s*(?:OFF\s+)?(\d+)\s+(\d+)", head, re.MULTILINE)[:1]
+        counts = list(counts[0]) if counts else []
+    for count in counts:
+        if int(count) > size:
+            raise ValueError(f"says {int(count):,} elements in {size:,} bytes")
+
+
 def read_obj(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Positions and triangles of a Wavefront file; polygons are cut into fans, all other data is ignored."""
     vertices, faces = [], []
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            words = line.split("#", 1)[0].split()
-            if not words:
-                continue
+    for number, line in enumerate(read_bytes(path).decode("utf-8", errors="replace").split("\n"), start=1):
+        words = line.split("#", 1)[0].split()
+        if not words or words[0] not in ("v", "f"):
+            continue
+        try:
             if words[0] == "v":
-                vertices.append([float(word) for word in words[1:4]])
-            elif words[0] == "f":
+                x, y, z = (float(word) for word in words[1:4])
+                vertices.append((x, y, z))
+            else:
                 corners = [int(word.split("/", 1)[0]) for word in words[1:]]
                 corners = [index - 1 if index > 0 else len(vertices) + index for index in corners]
                 faces += [(corners[0], corners[k], corners[k + 1]) for k in range(1, len(corners) - 1)]
+        except ValueError:
+            wanted = "three numbers after v" if words[0] == "v" else "whole numbers after f"
+            raise ValueError(f"line {number}: '{line.strip()[:40]}', expected {wanted}") from None
     return np.array(vertices, dtype=float).reshape(-1, 3), np.array(faces, dtype=np.int64).reshape(-1, 3)
 
 
@@ -194,13 +250,24 @@ def _read_msh(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """MuJoCo's own format: four counts, then float32 positions, normals, texture coordinates and int32 triangles."""
     doubles = path.with_suffix(CONVERTED)
     if doubles.exists():
-        with np.load(doubles, allow_pickle=False) as stored:
-            return stored["vertices"], stored["triangles"]
+        stored = read_arrays(doubles)
+        return stored["vertices"], stored["triangles"]
     data = path.read_bytes()
     num_vertices, num_normals, num_texcoords, num_faces = struct.unpack_from("<4i", data)
     vertices = np.frombuffer(data, "<f4", 3 * num_vertices, 16).reshape(-1, 3)
     start = 16 + 4 * (3 * num_vertices + 3 * num_normals + 2 * num_texcoords)
     return vertices.astype(float), np.frombuffer(data, "<i4", 3 * num_faces, start).reshape(-1, 3).astype(np.int64)
+
+
+#: What reads each format.
+FORMATS = {
+    ".obj": read_obj,
+    ".msh": _read_msh,
+    ".stl": _read_foreign,
+    ".ply": _read_foreign,
+    ".off": _read_foreign,
+    ".dae": _read_foreign,
+}
 
 
 def write_converted(path: Path, vertices: np.ndarray, triangles: np.ndarray) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from farfield import _core
 from farfield.importers import actuators, couplings, meshes, unsupported
 from farfield.importers.compiler import Compiled
+from farfield.importers.errors import SceneFileError
 from farfield.importers.report import Report
 from farfield.importers.rotations import quaternion_matrix
 
@@ -29,6 +30,17 @@ JOINTS = {
     "slide": _core.JointType.Slide,
     "hinge": _core.JointType.Hinge,
 }
+#: Fields of the compiled model: kind of element, largest size, unit.
+BOUNDED = {
+    **{field: ("body", meshes.LARGEST_LENGTH, "m") for field in ("body_pos", "body_ipos")},
+    **{field: ("geom", meshes.LARGEST_LENGTH, "m") for field in ("geom_pos", "geom_size")},
+    "jnt_pos": ("joint", meshes.LARGEST_LENGTH, "m"),
+    "hfield_size": ("hfield", meshes.LARGEST_LENGTH, "m"),
+    "qpos0": ("qpos0", meshes.LARGEST_LENGTH, "m or rad"),
+    "key_qpos": ("key", meshes.LARGEST_LENGTH, "m or rad"),
+    "body_mass": ("body", 1e30, "kg"),
+    "body_inertia": ("body", 1e40, "kg m^2"),
+}
 #: Coordinates and degrees of freedom.
 COORDINATES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}
 #: Numbers of sizes that mean something, per geom type.
@@ -40,6 +52,7 @@ def build_scene(model: Compiled, report: Report) -> _core.Scene:
     names = unique_names(model)
     for change in model.repairs:
         report.repaired(change["element"], change["before"], change["after"])
+    _check_numbers(model, names, report)
     unsupported.check(model, names, report)
     scene = _core.Scene(name=model.name or "scene", gravity=_gravity(model))
     _add_bodies(scene, model, names, report)
@@ -52,6 +65,22 @@ def build_scene(model: Compiled, report: Report) -> _core.Scene:
     _add_keyframes(scene, model, names, kept, report)
     report.raise_if_refused()
     return scene
+
+
+def _check_numbers(model: Compiled, names: dict[str, list[str]], report: Report) -> None:
+    """Raises SceneFileError for lengths and masses that are not finite, or beyond all reckoning."""
+    for field, (kind, bound, unit) in BOUNDED.items():
+        if not len(model[field]):
+            continue
+        values = np.asarray(model[field], dtype=float).reshape(len(model[field]), -1)
+        wrong = np.argwhere(~(np.abs(values) <= bound))
+        if len(wrong):
+            row, column = wrong[0]
+            place = f"{kind} '{names[kind][row]}'" if kind in names and row < len(names[kind]) else f"{kind}[{row}]"
+            what = field.partition("_")[2] or field
+            raise SceneFileError(
+                f"{report.source}: {place}: {what} {values[row, column]:g}, expected at most {bound:g} {unit} in size"
+            )
 
 
 def unique_names(model: Compiled) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ import json
 import os
 import sys
 
+MEMORY = 2 << 30  #: bytes for a scene
 #: What becomes of every field of the compiled model. The first pattern that matches a field decides:
 #:   used     becomes part of the Scene
 #:   warned   has no counterpart: a warning names the elements where it is not at its default
@@ -308,6 +309,7 @@ def run(request: dict) -> dict:
     import mujoco
     import numpy as np
 
+    bound_memory()
     edits, repair = request.get("edits", {}), bool(request.get("repair"))
     spec = mujoco.MjSpec.from_file(request["path"])
     apply_edits(mujoco, spec, edits)
@@ -361,6 +363,17 @@ def run(request: dict) -> dict:
         },
         "version": mujoco.__version__,
     }
+
+
+def bound_memory() -> None:
+    """No scene needs more than `MEMORY` beyond the compiler itself: one that says so is refused before the machine is out of memory."""
+    import resource
+
+    with open("/proc/self/statm", encoding="ascii") as file:
+        bound = int(file.read().split()[0]) * resource.getpagesize() + MEMORY
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard == resource.RLIM_INFINITY or bound < hard:
+        resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
 
 
 def with_mesh_file(text: str, spec) -> str:

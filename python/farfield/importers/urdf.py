@@ -24,9 +24,11 @@ from urllib.parse import unquote, urlparse
 
 import numpy as np
 
+from farfield.importers.declared import check_declared
 from farfield.importers.errors import SceneFileError
-from farfield.importers.meshes import read_obj, write_converted
+from farfield.importers.meshes import read_mesh, write_converted
 from farfield.importers.report import Report, listed
+from farfield.reading import BadFile, read_xml, regular_file
 
 READABLE = {".stl", ".obj", ".msh"}
 MOTORIZED = {"revolute", "continuous", "prismatic"}
@@ -47,17 +49,17 @@ KNOWN = {
 
 def root_tag(source: Path) -> str:
     """The tag of the root element: "robot" for URDF, "mujoco" for MJCF."""
-    root = _parse(source).getroot()
+    root = _parse(source)
     if root.tag not in ("robot", "mujoco"):
         raise SceneFileError(f"{source}: root element <{root.tag}>, expected <mujoco> or <robot>")
     return root.tag
 
 
-def _parse(source: Path) -> ElementTree.ElementTree:
-    try:
-        return ElementTree.parse(source)
-    except (ElementTree.ParseError, UnicodeDecodeError, OSError) as error:
-        raise SceneFileError(f"{source}: not readable as XML: {error}") from None
+def _parse(source: Path) -> ElementTree.Element:
+    """The root element of a regular file that needs no more than a machine has."""
+    root, _ = read_xml(regular_file(source))
+    check_declared(source, root)
+    return root
 
 
 @contextlib.contextmanager
@@ -65,8 +67,7 @@ def prepared(
     source: Path, *, package_dirs: Sequence[str | PathLike[str]], floating_base: bool, report: Report
 ) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yields a file that MuJoCo can compile, in a temporary folder, and the edits to apply to it."""
-    tree = _parse(source)
-    robot = tree.getroot()
+    robot = _parse(source)
     _check_tree(source, robot)
     if report.repair:
         _repair_numbers(robot, report)
@@ -81,11 +82,21 @@ def prepared(
     _warn_without_mass(robot, report)
     with tempfile.TemporaryDirectory(prefix="farfield-urdf-") as name:
         folder = Path(name)
-        _localize_meshes(source, robot, folder, [Path(entry).expanduser() for entry in package_dirs], report)
+        local = _localize_meshes(source, robot, folder, [Path(entry).expanduser() for entry in package_dirs], report)
         _set_compiler(robot)
         file = folder / "model.urdf"
-        tree.write(file, encoding="utf-8", xml_declaration=True)
-        yield file, edits
+        ElementTree.ElementTree(robot).write(file, encoding="utf-8", xml_declaration=True)
+        try:
+            yield file, edits
+        except SceneFileError as error:
+            raise SceneFileError(_with_names(str(error), folder, {"model.urdf": str(source), **local})) from error
+
+
+def _with_names(text: str, folder: Path, files: dict[str, str]) -> str:
+    """An error with the user's files in place of those that were made of them."""
+    for made in sorted(files, key=len, reverse=True):
+        text = text.replace(str(folder / made), files[made]).replace(f"'{made}'", f"'{files[made]}'")
+    return text
 
 
 def _check_tree(source: Path, robot: ElementTree.Element) -> None:
@@ -262,8 +273,8 @@ def _set_compiler(robot: ElementTree.Element) -> None:
 
 def _localize_meshes(
     source: Path, robot: ElementTree.Element, folder: Path, package_dirs: list[Path], report: Report
-) -> None:
-    """Copies or converts every mesh into `folder`, one file name per original. What is only drawn may be missing."""
+) -> dict[str, str]:
+    """Copies or converts every mesh into `folder`, one file name per original: these, and the originals. What is only drawn may be missing."""
     local: dict[Path, str] = {}
     undrawn: dict[str, list[str]] = {}
     for link in robot.iterfind("link"):
@@ -283,6 +294,7 @@ def _localize_meshes(
                 link.remove(shape)
     for reason, links in undrawn.items():
         report.warn_elements("link", links, f"a mesh that is only drawn is left out: {reason}")
+    return {name: str(original) for original, name in local.items()}
 
 
 class MissingMesh(SceneFileError):
@@ -321,17 +333,17 @@ def resolve(uri: str, source: Path, package_dirs: Sequence[Path]) -> Path | None
         tries = [Path(unquote(parts.path))]
     else:
         tries = [source.resolve().parent / uri]
-    return next((entry.resolve() for entry in tries if entry.is_file()), None)
+    return next((regular_file(entry).resolve() for entry in tries if entry.exists() and not entry.is_dir()), None)
 
 
 def _localize(original: Path, folder: Path, stem: str) -> str:
     suffix = original.suffix.lower()
     if suffix == ".obj" and _has_objects(original):
-        vertices, triangles = read_obj(original)
+        vertices, triangles = _load_foreign(original)
     elif suffix not in READABLE or (suffix == ".stl" and _is_text_stl(original)):
         vertices, triangles = _load_foreign(original)
     else:
-        shutil.copyfile(original, folder / (stem + suffix))
+        shutil.copyfile(regular_file(original), folder / (stem + suffix))
         return stem + suffix
     write_converted(folder / f"{stem}.msh", vertices, triangles)
     return f"{stem}.msh"
@@ -352,13 +364,10 @@ def _has_objects(path: Path) -> bool:
 
 
 def _load_foreign(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    import trimesh
-
     try:
-        mesh = trimesh.load(path, process=False, force="mesh")
-        vertices, triangles = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, dtype=np.int64)
-    except Exception as error:  # readers of many formats raise anything
-        raise MissingMesh(f"{path}: not a readable mesh: {error}") from error
+        vertices, triangles = read_mesh(path)
+    except BadFile as error:
+        raise MissingMesh(str(error)) from error
     if len(triangles) == 0:
         raise MissingMesh(f"{path}: the mesh has no triangles", empty=True)
     return vertices, triangles

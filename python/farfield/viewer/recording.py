@@ -15,7 +15,8 @@ import numpy as np
 
 from farfield._core import ShapeType, current_hulls, load_trajectory
 from farfield.marker import Marker
-from farfield.output import atomic_path
+from farfield.output import write_arrays
+from farfield.reading import blamed_on, read_arrays
 
 FORMAT = 2
 OVERLAYS = "overlays.npz"  # of a run directory
@@ -195,20 +196,17 @@ def save_overlays(path: Path, recording: Recording) -> None:
         "markers": [dataclasses.asdict(marker) for marker in recording.markers],
     }
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    with atomic_path(Path(path)) as temporary, temporary.open("wb") as stream:
-        np.savez_compressed(stream, **arrays)
+    write_arrays(Path(path), arrays)
 
 
 def load_overlays(path: Path) -> dict[str, Any]:
     """Read what `save_overlays` wrote, as extras of `record`; a foreign or truncated file is a ValueError that names it."""
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            header = json.loads(arrays["header"].tobytes())
-            if header["format"] != FORMAT:
-                raise ValueError(f"format {header['format']}, expected {FORMAT}")
-            return _overlays(header, arrays)
-    except Exception as error:  # zipfile, zlib, numpy and json each have their own errors for damaged files
-        raise ValueError(f"{path}: not readable overlays ({error})") from error
+    arrays = read_arrays(path)
+    with blamed_on(path, "not readable overlays"):
+        header = json.loads(arrays["header"].tobytes())
+        if header["format"] != FORMAT:
+            raise ValueError(f"format {header['format']}, expected {FORMAT}")
+        return _overlays(header, arrays)
 
 
 def _overlays(header: dict, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
