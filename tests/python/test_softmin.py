@@ -363,4 +363,4 @@ def test_what_explicit_steps_do_not_know_is_refused_by_name(tmp_path, change, na
 def test_steps_too_long_for_joints_are_refused_with_the_limit(tmp_path):
     model, parameters = strangers_model(tmp_path / "scene.xml", friction='frictionloss="0.5"')
     with pytest.raises(ValueError, match="is unstable under joint springs, damping and drives, expected at most"):
-        strangers_motion(model, parameters, "euler", 40)
+        strangers_motion(model, parameters, "euler", 400)
