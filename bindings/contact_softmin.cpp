@@ -8,6 +8,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <map>
 
 #include "bindings.hpp"
@@ -16,7 +17,7 @@
 #include "farfield/contact/softmin/memory.hpp"
 #include "farfield/contact/softmin/separation.hpp"
 #include "farfield/contact/softmin/softmin.hpp"
-#include "farfield/dynamics/explicit_step.hpp"
+#include "farfield/dynamics/stable_step.hpp"
 #include "farfield/geometry/cloud_check.hpp"
 #include "farfield/geometry/cloud_sampling.hpp"
 #include "farfield/geometry/soft_distance.hpp"
@@ -289,8 +290,9 @@ void bind_contact_softmin(nb::module_& m) {
                const std::string& integrator) {
                 if (integrator != "euler" && integrator != "rk4")
                     fail("stable_step: integrator '", integrator, "', expected 'euler' or 'rk4'");
-                return stable_step(*model, parameters, *law_of(contact, model),
-                                   integrator == "rk4" ? Integrator::Rk4 : Integrator::Euler);
+                const Integrator by = integrator == "rk4" ? Integrator::Rk4 : Integrator::Euler;
+                return std::min(stable_contact_step(*model, parameters, *law_of(contact, model), by),
+                                stable_joint_step(*model, parameters, {}, by));
             },
             "model"_a, "parameters"_a, "integrator"_a = "euler", "The longest step that rollouts accept [s].");
 }

@@ -159,6 +159,7 @@ void bind_inverse_dynamics(nb::module_& m) {
             InverseCall call(model, parameters, q, v, a, wrenches, "inverse_dynamics_vjp");
             check(tau_bar, model.num_dofs(), "inverse_dynamics_vjp", "tau_bar");
             InverseGradient out{{}, zero_parameters(model)};
+            set_rigid_bodies(model, parameters, call.kinematics, call.scratch);
             inverse_dynamics_vjp(model, parameters, call.kinematics, v, a, call.wrenches, tau_bar, call.scratch, out,
                                  out.parameters);
             return out;
@@ -222,7 +223,9 @@ void bind_forward_dynamics(nb::module_& m) {
             ForwardCall call(model, parameters, q, v, tau, wrenches, scripted, "forward_dynamics_vjp");
             check(a_bar, model.num_dofs(), "forward_dynamics_vjp", "a_bar");
             ForwardGradient out{{}, zero_parameters(model)};
-            forward_dynamics_vjp(model, parameters, call.kinematics, call.input, a_bar, call.scratch, out,
+            VectorXd a;
+            forward_dynamics(model, parameters, call.kinematics, call.input, call.scratch, a);
+            forward_dynamics_vjp(model, parameters, call.kinematics, call.input, a, a_bar, call.scratch, out,
                                  out.parameters);
             return out;
         },

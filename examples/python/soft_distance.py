@@ -22,4 +22,5 @@ p = np.array([[0.09, 0.06, 0.02]])  # Newton steps onto the surface along the gr
 for _ in range(5):
     g = distance.gradient(p)
     p = p - distance(p)[:, None] * g / (g * g).sum()
+assert np.abs(distance(p)) < 1e-6
 print("nearest point of the surface", p[0], "certified error", distance.error(p)[0])

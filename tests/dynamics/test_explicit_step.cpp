@@ -9,6 +9,7 @@
 #include "farfield/dynamics/explicit_step.hpp"
 #include "farfield/dynamics/rollout.hpp"
 #include "farfield/dynamics/simulation.hpp"
+#include "farfield/dynamics/stable_step.hpp"
 #include "farfield/dynamics/step_jacobian.hpp"
 #include "farfield/io/contact_json.hpp"
 #include "farfield/io/simulation_file.hpp"
@@ -271,7 +272,7 @@ TEST_CASE("explicit step: a push hardly depends on the step, and a T at rest sta
 TEST_CASE("explicit step: steps that are too long are refused with the limit, deep penetration ends a rollout") {
     const auto model = build_model(t_scene());
     const ContactSetup contact = softmin_setup(*model, t_options(1));
-    const double limit = stable_step(*model, model->default_parameters(), *contact.law, Integrator::Euler);
+    const double limit = stable_contact_step(*model, model->default_parameters(), *contact.law, Integrator::Euler);
     CHECK(limit > 0.008);
     CHECK(limit < 0.016);
     const RolloutInput input = push_input(*model, 3);
@@ -294,6 +295,130 @@ TEST_CASE("explicit step: steps that are too long are refused with the limit, de
     CHECK(t.reports[0].status == StepStatus::Penetrating);
     CHECK(t.reports[0].min_gap < -0.01);
     CHECK_FALSE(t.converged());
+}
+
+TEST_CASE("explicit step: steps too long for springs, damping and drives of joints are refused with a sharp limit") {
+    Scene scene;
+    scene.gravity.setZero();
+    const std::vector<Body> bodies = {
+        Body{.name = "arm",
+             .joints = {Joint{.name = "shoulder", .type = JointType::Ball, .damping = 0.05, .stiffness = 2.0}}},
+        Body{.name = "hand",
+             .parent = 1,
+             .position = {0.3, 0.0, 0.0},
+             .joints = {Joint{.name = "wrist",
+                              .type = JointType::Hinge,
+                              .axis = {0.0, 1.0, 0.0},
+                              .damping = 0.02,
+                              .armature = 1e-3}}},
+        Body{.name = "cart", .joints = {Joint{.name = "rail", .type = JointType::Slide, .axis = {1.0, 0.0, 0.0}}}}};
+    for (const Body& body : bodies) {
+        scene.bodies.push_back(body);
+        scene.bodies.back().moments = box_moments({0.1, 0.02, 0.03}, 1000.0);
+    }
+    scene.actuators = {Actuator{.name = "servo", .type = ActuatorType::Pd, .joint = "wrist", .kp = 3.0, .kd = 0.1}};
+    for (const double kd : {0.0, 4.0, 60.0}) {  // of the cart: undamped, damped, overdamped
+        Scene with = scene;
+        with.actuators.push_back(
+            Actuator{.name = "rail", .type = ActuatorType::Pd, .joint = "rail", .kp = 30.0, .kd = kd});
+        const auto model = build_model(with);
+        const Parameters& parameters = model->default_parameters();
+        for (const Integrator integrator : {Integrator::Euler, Integrator::Rk4}) {
+            const double limit = stable_joint_step(*model, parameters, {}, integrator);
+            const auto grows = [&](double dt) {
+                StepContext context{.model = *model, .parameters = parameters};
+                context.options.dt = dt;
+                context.options.integrator = integrator;
+                StepMemory memory = make_memory(context);
+                ExplicitScratch scratch;
+                const StepInput input{.control = VectorXd::Zero(model->num_controls())};
+                State now = model->default_state(), next = now;
+                now.v.setConstant(1e-9);
+                for (int k = 0; k < 3000; ++k) {
+                    if (explicit_step(context, now, input, memory, scratch, next).status != StepStatus::Converged)
+                        return true;
+                    std::swap(now, next);
+                }
+                return now.v.norm() > 1e-6;
+            };
+            CHECK_FALSE(grows(0.99 * limit));
+            // a half disk is not all of the region of Runge-Kutta
+            CHECK(grows((integrator == Integrator::Rk4 ? 1.1 : 1.01) * limit));
+            const auto error = [&](double dt) {
+                return error_of([&] {
+                    RolloutInput input{.state0 = model->default_state(),
+                                       .controls = RowMatrix::Zero(1, model->num_controls())};
+                    static_cast<void>(rollout(model, parameters, input, {.dt = dt, .integrator = integrator}));
+                });
+            };
+            CHECK(error(0.999 * limit).empty());
+            CHECK(contains(error(1.001 * limit),
+                           "is unstable under joint springs, damping and drives, expected at most"));
+        }
+    }
+}
+
+TEST_CASE("explicit step: saturating drives and dry friction act as in short implicit steps, with exact gradients") {
+    Scene scene;
+    const char* names[] = {"one", "two", "three"};
+    for (int k = 0; k < 3; ++k) {
+        scene.bodies.push_back(Body{.name = names[k],
+                                    .parent = k,
+                                    .position = {k ? 0.2 : 0.0, 0.0, 0.0},
+                                    .joints = {Joint{.name = names[k],
+                                                     .type = JointType::Hinge,
+                                                     .axis = {0.0, 1.0, 0.0},
+                                                     .damping = 0.02,
+                                                     .friction = 0.05,
+                                                     .friction_speed = 0.3}},
+                                    .moments = box_moments({0.1, 0.02, 0.03}, 1000.0)});
+    }
+    scene.actuators = {
+        Actuator{.name = "pd", .joint = "one", .kp = 40.0, .kd = 0.5, .gear = {1.5}, .force_range = Range{-3.0, 2.0}},
+        Actuator{.name = "affine",
+                 .type = ActuatorType::Affine,
+                 .joint = "two",
+                 .kp = 5.0,
+                 .kd = 0.1,
+                 .gear = {2.0},
+                 .gain = 3.0,
+                 .bias = 0.2,
+                 .force_range = Range{-0.5, 0.8}},
+        Actuator{.name = "motor",
+                 .type = ActuatorType::Motor,
+                 .joint = "three",
+                 .gear = {0.7},
+                 .force_range = Range{-0.2, 0.2}}};
+    const auto model = build_model(scene);
+    const Parameters& parameters = model->default_parameters();
+    const auto motion = [&](Integrator integrator, int steps) {
+        RolloutInput input{.state0 = model->default_state(), .controls = RowMatrix(steps, model->num_controls())};
+        for (int k = 0; k < steps; ++k) {
+            const double t = 0.3 * k / steps;
+            input.controls.row(k) << 0.4 * std::sin(20.0 * t), 1.0, std::sin(15.0 * t), 0.3 * std::cos(30.0 * t);
+        }
+        return std::pair(input, rollout(model, parameters, input, {.dt = 0.3 / steps, .integrator = integrator}));
+    };
+    const VectorXd exact = motion(Integrator::Rk4, 3000).second.state(3000).q;
+    double before = 0.0;
+    for (const int steps :
+         {300, 600, 1200}) {  // implicit steps approach the explicit ones as fast as they are accurate
+        const double error = (motion(Integrator::Implicit, steps).second.state(steps).q - exact).norm();
+        CHECK((motion(Integrator::Euler, steps).second.state(steps).q - exact).norm() < 2.0 * error);
+        if (before > 0.0) CHECK(error < 0.6 * before);
+        before = error;
+    }
+    CHECK(before < 1e-2);
+    CHECK(exact.norm() > 0.3);
+    for (const Integrator integrator : {Integrator::Euler, Integrator::Rk4}) {
+        const RolloutInput input = motion(integrator, 100).first;
+        Random random(29);
+        Parameters along = direction_of(*model, random, 0.0);
+        along.joint_friction = 0.02 * normal_vector(random, 3);
+        const DerivativeReport report =
+            check_rollout(model, input, {.dt = 0.003, .integrator = integrator}, {}, random, parameters, along, 1e-3);
+        CHECK_MESSAGE(report.passes(1e-6), report);
+    }
 }
 
 TEST_CASE("explicit step: a saved simulation goes on bit for bit, trajectories keep their law") {

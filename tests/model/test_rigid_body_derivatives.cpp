@@ -102,6 +102,7 @@ TEST_CASE("rigid-body dynamics: the vjp of inverse dynamics is the transposed de
         const VectorXd lambda = normal_vector(random, c.model->num_dofs());
         InverseDynamicsGradient bars;
         Parameters gradient = zero_parameters(*c.model);
+        set_rigid_bodies(*c.model, c.parameters, c.kinematics(), scratch);
         inverse_dynamics_vjp(*c.model, c.parameters, c.kinematics(), c.state.v, c.a, c.wrenches, lambda, scratch, bars,
                              gradient);
         CHECK((bars.q - d.q.transpose() * lambda).norm() < 1e-12 * bars.q.norm());
@@ -124,7 +125,10 @@ TEST_CASE("rigid-body dynamics: derivatives of forward dynamics and their vjp") 
             check("q", check_jacobian([&](const VectorXd& x) { return c.moved(x).forward(); }, zero, d.q, {}, random));
         ForwardDynamicsGradient bars;
         Parameters gradient = zero_parameters(*c.model);
-        forward_dynamics_vjp(*c.model, c.parameters, c.kinematics(), c.forward_input(), bar, scratch, bars, gradient);
+        VectorXd a;
+        forward_dynamics(*c.model, c.parameters, c.kinematics(), c.forward_input(), scratch, a);
+        forward_dynamics_vjp(*c.model, c.parameters, c.kinematics(), c.forward_input(), a, bar, scratch, bars,
+                             gradient);
         CHECK((bars.q - d.q.transpose() * bar).norm() < 1e-11 * bars.q.norm());
         CHECK((bars.v - d.v.transpose() * bar).norm() < 1e-11 * bars.v.norm());
         CHECK((bars.tau - d.tau.transpose() * bar).norm() < 1e-11 * bars.tau.norm());

@@ -157,6 +157,24 @@ def test_cloud_command(tmp_path, capsys):
     assert (tmp_path / "box.png").stat().st_size > 1000
     assert main(["cloud", str(obj), "--points", "150", "--temperature", "3"]) == 1
     assert "raise --points" in capsys.readouterr().out
+    for bad in (["--points", "-5"], ["--scale", "0"], ["--spacing", "nan"]):
+        assert main(["cloud", str(obj), *bad]) == 2
+        assert f"{bad[0]} " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scale", [2.0**-10, 2.0**10])  # powers of two: the same bits
+def test_clouds_of_files_in_other_units(tmp_path, capsys, scale):
+    obj = tmp_path / "box.obj"
+    lines = [f"v {x} {y} {z}" for x, y, z in CORNERS / scale] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in TRIANGLES]
+    obj.write_text("\n".join(lines))
+    command = ["cloud", str(obj), "--points", "150", "--save", str(tmp_path / "cloud.npz"), "--json"]
+    assert main([*command, "--scale", str(scale)]) == 0
+    report = json.loads(capsys.readouterr().out)
+    np.testing.assert_allclose(report["size"], 0.1, rtol=1e-9)
+    assert report["sign_errors"] == 0.0
+    in_metres = np.load(tmp_path / "cloud.npz")["points"]
+    assert main(command) == 0  # the numbers of the file as metres: the same cloud, scaled
+    np.testing.assert_array_equal(scale * np.load(tmp_path / "cloud.npz")["points"], in_metres)
 
 
 def test_batches_of_soft_distances_are_single_ones():
@@ -265,3 +283,84 @@ def test_compare_has_a_row_also_when_steps_are_refused(tmp_path, capsys):
     assert main(["compare", "t-push", *common, "--set", "dt=0.05", "--out", str(tmp_path / "long")]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert "is unstable under this contact law" in row["error"]
+
+
+STRANGER = """<mujoco><compiler angle="radian"/><worldbody>
+  <body name="arm" pos="0 0 1.2">
+    <joint name="shoulder" type="ball" damping="0.05" {limits[0]}/>
+    <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.03" mass="0.8"/>
+    <body name="fore" pos="0.3 0 0" {gravcomp}>
+      <joint name="elbow" axis="0 1 0" {limits[1]} damping="0.02" stiffness="0.3" springref="0.2" armature="0.003" {friction}/>
+      <geom type="capsule" fromto="0 0 0 0.25 0 0" size="0.025" mass="0.5"/>
+      <body name="a" pos="0.27 0.03 0"><joint name="fa" type="slide" axis="0 1 0" damping="0.3"/>
+        <geom type="box" size="0.03 0.01 0.02" mass="0.08"/></body>
+      <body name="b" pos="0.27 -0.03 0"><joint name="fb" type="slide" axis="0 -1 0" damping="0.3"/>
+        <geom type="box" size="0.03 0.01 0.02" mass="0.08"/></body>
+    </body>
+  </body>
+  <body name="ball" pos="1 0 1"><freejoint/><geom type="sphere" size="0.1" mass="0.5"/></body>
+</worldbody>
+<actuator>
+  <motor name="m" joint="elbow" gear="2" ctrlrange="-1 1" forcerange="-0.6 0.6"/>
+  <position name="p" joint="fa" kp="40" forcerange="-0.4 0.4"/><velocity name="w" joint="elbow" kv="0.05"/>
+</actuator>{more}</mujoco>"""
+TIE = '<equality><joint joint1="fa" joint2="fb" polycoef="0 1 0 0 0"/></equality>'
+
+
+def strangers_model(path, limits=("", ""), friction="", gravcomp="", more=""):
+    path.write_text(STRANGER.format(limits=limits, friction=friction, gravcomp=gravcomp, more=more))
+    return ff.load(path)
+
+
+def strangers_motion(model, parameters, integrator, steps, contact="softmin"):
+    t = np.linspace(0.0, 0.4, steps, endpoint=False)
+    controls = np.column_stack([1.5 * np.sign(np.sin(12 * t)), 0.06 * np.sin(9 * t), 0.3 * np.cos(5 * t)])
+    options = ff.StepOptions(dt=0.4 / steps, integrator=integrator)
+    motion = ff.rollout(model, parameters, model.default_state(), controls, contact=contact, options=options)
+    assert motion.converged
+    return controls, np.asarray(motion.q)[-1]
+
+
+def test_a_strangers_scene_moves_as_in_mujoco(tmp_path):
+    """Ball joint, armature, springs, actuators that saturate: 0.4 s of free motion."""
+    mujoco = pytest.importorskip("mujoco")
+    model, parameters = strangers_model(tmp_path / "scene.xml")
+    controls, ours = strangers_motion(model, parameters, "rk4", 1600)
+    peer = mujoco.MjModel.from_xml_path(str(tmp_path / "scene.xml"))
+    peer.opt.timestep, peer.opt.integrator = 0.4 / len(controls), mujoco.mjtIntegrator.mjINT_RK4
+    data = mujoco.MjData(peer)
+    for row in controls:
+        data.ctrl[:] = row
+        mujoco.mj_step(peer, data)
+    np.testing.assert_allclose(ours, data.qpos, atol=2e-4)
+    assert np.abs(ours - model.default_state().q).max() > 0.3
+
+
+def test_limits_ties_and_dry_friction_act_as_in_implicit_steps(tmp_path):
+    limits = ('range="0 1.2" limited="true"', 'range="-0.5 0.4" limited="true"')
+    model, parameters = strangers_model(tmp_path / "scene.xml", limits, 'frictionloss="0.002"', more=TIE)
+    exact = strangers_motion(model, parameters, "rk4", 3200)[1]
+    errors = [np.abs(strangers_motion(model, parameters, "implicit", n, None)[1] - exact).max() for n in (1600, 3200)]
+    assert errors[1] < 0.6 * errors[0]  # of first order
+    assert np.abs(2 * errors[1] - errors[0]) < 5e-3
+    assert np.abs(strangers_motion(model, parameters, "euler", 3200)[1] - exact).max() < errors[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"more": '<equality><connect body1="ball" body2="fore" anchor="-0.2 0 0"/></equality>'}, "constraint"),
+        ({"more": '<tendon><fixed name="cord" stiffness="1"><joint joint="fa" coef="1"/></fixed></tendon>'}, "tendon 'cord'"),
+        ({"gravcomp": 'gravcomp="1"'}, "gravity compensation of body 'fore'"),
+    ],
+)  # fmt: skip
+def test_what_explicit_steps_do_not_know_is_refused_by_name(tmp_path, change, name):
+    model, parameters = strangers_model(tmp_path / "scene.xml", **change)
+    with pytest.raises(ValueError, match=f"{name}.* in an explicit step, expected the integrator 'implicit'"):
+        strangers_motion(model, parameters, "euler", 400)
+
+
+def test_steps_too_long_for_joints_are_refused_with_the_limit(tmp_path):
+    model, parameters = strangers_model(tmp_path / "scene.xml", friction='frictionloss="0.5"')
+    with pytest.raises(ValueError, match="is unstable under joint springs, damping and drives, expected at most"):
+        strangers_motion(model, parameters, "euler", 400)

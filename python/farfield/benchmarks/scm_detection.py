@@ -115,7 +115,7 @@ def draw(path: Path) -> None:
         centre = np.asarray(field.centre_of_pressure)
         axis.plot(centre[i], centre[j], "kx", label="centre of pressure")
         axis.set(title=title, aspect="equal")
-        axis.legend(fontsize=7)
+        axis.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.12))
     figure.tight_layout()
     figure.savefig(path, dpi=100)
     plt.close(figure)

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from collections.abc import Callable
+
 import numpy as np
 
 from farfield.tasks.t_push import BAR, CELL, FEET, FINGER_FRICTION, HEIGHT, KD, KP, MASS, RADIUS, TABLE_FRICTION
@@ -83,3 +87,34 @@ class MujocoPush:
             breaks += touching and not touches
             touching = touches
         return poses, breaks
+
+    def steps(self, controls: np.ndarray) -> Callable[[], object]:
+        """The same motion without a look at the states between: what MuJoCo's steps cost."""
+        from mujoco import rollout
+
+        mujoco, model, data = self._mujoco, self.model, self.data
+        mujoco.mj_resetData(model, data)
+        data.qpos[7:9] = controls[0]
+        start = np.empty(mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS))
+        mujoco.mj_getState(model, data, start, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        return lambda: rollout.rollout(model, data, start, controls)
+
+    def mjx_steps(self, controls: np.ndarray) -> Callable[[], object] | None:
+        """The same by MJX, compiled (about a minute); None where it is not installed."""
+        try:
+            import jax
+
+            with contextlib.redirect_stdout(sys.stderr):  # it prints what else it would like to have
+                from mujoco import mjx
+        except ImportError:
+            return None
+        self._mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[7:9] = controls[0]
+        model, start = mjx.put_model(self.model), mjx.put_data(self.model, self.data)
+
+        @jax.jit
+        def run(start, controls):
+            return jax.lax.scan(lambda data, row: (mjx.step(model, data.replace(ctrl=row)), None), start, controls)[0]
+
+        rows = jax.numpy.asarray(controls)
+        return lambda: run(start, rows).qpos.block_until_ready()

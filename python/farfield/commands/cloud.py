@@ -32,6 +32,10 @@ def run(args: argparse.Namespace) -> int:
     vertices = args.scale * np.asarray(vertices, dtype=float)
     if args.spacing is not None and args.points is not None:
         raise ValueError("--spacing and --points, expected one of them")
+    for option in ("spacing", "points", "temperature", "scale"):
+        value = getattr(args, option)
+        if value is not None and not value > 0:
+            raise ValueError(f"--{option} {value}, expected > 0")
     corners = vertices[triangles]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
     spacing = args.spacing or np.sqrt(area / (args.points or 400))
@@ -41,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     passed = errors <= POLYHEDRAL_BOUND
     report = {
         "file": args.file,
+        "size": np.ptp(vertices, axis=0).tolist(),
         "points": len(cloud),
         "spacing": cloud.spacing,
         "temperature": cloud.temperature,
@@ -56,8 +61,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(dump_json(report))
     else:
+        size = " x ".join(f"{extent:.3g}" for extent in report["size"])
         print(
-            f"{args.file}: {len(cloud)} points {1e3 * cloud.spacing:.3g} mm apart, temperature {cloud.temperature:.3g} m^2\n"
+            f"{args.file}: {size} m (--scale gives metres per unit of the file)\n  {len(cloud)} points {1e3 * cloud.spacing:.3g} mm apart, temperature {cloud.temperature:.3g} m^2\n"
             f"  signs wrong within three spacings: {100 * errors:.3g} % (at most {100 * POLYHEDRAL_BOUND:g} %)"
         )
         if not passed:

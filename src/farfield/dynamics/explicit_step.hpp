@@ -42,8 +42,7 @@ struct ExplicitScratch {
     std::array<Eigen::VectorXd, 4> rate_bar, a_bar;
     Eigen::VectorXd q_bar, v_bar, theta, theta_bar, start_bar;
     Eigen::VectorXd control;  ///< inside the ranges
-    Eigen::VectorXd speed_bar, scripted_bar, end_bar, end_v_bar, end_theta_bar, acceleration_bar;
-    State end_state;
+    Eigen::VectorXd speed_bar, scripted_bar, end_bar, end_v_bar, end_theta_bar, acceleration_bar, end_v;
 };
 
 [[nodiscard]] StepReport explicit_step(const StepContext& context, const State& now, const StepInput& input,
@@ -53,16 +52,5 @@ struct ExplicitScratch {
 void explicit_step_vjp(const StepContext& context, const State& now, const StepInput& input,
                        std::span<const StateGradient> next_bars, StepMemory& memory, ExplicitScratch& scratch,
                        std::span<StepGradient> gradients, std::span<Parameters> parameters);
-
-/// The longest stable step [s], by the stiffest pair of the law at rest under gravity; infinite without a law.
-/// With m the mass of a pair (inverse masses of both bodies at the default state add) and load F = m g:
-///     w^2 = (k + F/sharing)/m,   z = F/(2 m w v_d):    Euler dt < 2 (sqrt(1 + z^2) - z)/w,   RK4 dt < 2.78/w
-///     friction:                                        mu F dt/(m v_s) < 2 and 2.78
-/// This is known of the step of a context beforehand; a load above that of gravity makes it shorter.
-[[nodiscard]] double stable_step(const Model& model, const Parameters& parameters, const contact::ForceLaw& law,
-                                 Integrator integrator);
-
-/// Throws when the steps of a force law would be longer than that.
-void require_stable_step(const StepContext& context);
 
 }  // namespace farfield

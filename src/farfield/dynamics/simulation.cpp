@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
+#include "farfield/dynamics/stable_step.hpp"
 #include "farfield/dynamics/step.hpp"
 #include "farfield/model/constraint_projection.hpp"
 

@@ -13,10 +13,9 @@ const Wrenches& wrenches_of(const ForwardDynamicsInput& input) {
     return input.wrenches ? *input.wrenches : kNoWrenches;
 }
 
-/// Factors E^T M E.
-void factor_mass(const Model& model, const Parameters& parameters, const Kinematics& kinematics,
-                 ForwardDynamicsScratch& s) {
-    mass_matrix(model, parameters, kinematics, s.bodies, s.mass);
+/// Factors E^T M E. @pre set_rigid_bodies.
+void factor_mass(const Model& model, const Parameters& parameters, ForwardDynamicsScratch& s) {
+    mass_matrix(model, parameters, s.bodies, s.mass);
     bool positive = false;
     if (model.reduction().identity) {
         positive = s.factor.compute(s.mass);
@@ -66,7 +65,7 @@ void forward_dynamics(const Model& model, const Parameters& parameters, const Ki
         if (input.scripted && model.scripted(k)) a[k] = (*input.scripted)[k];
     }
     inverse_dynamics(model, parameters, kinematics, input.v, a, wrenches_of(input), s.bodies, s.residual);
-    factor_mass(model, parameters, kinematics, s);
+    factor_mass(model, parameters, s);
     s.residual = input.tau - s.residual;
     apply_inverse_mass(model, s, s.residual);
     a += s.residual;
@@ -92,14 +91,13 @@ void forward_dynamics_derivatives(const Model& model, const Parameters& paramete
 }
 
 void forward_dynamics_vjp(const Model& model, const Parameters& parameters, const Kinematics& kinematics,
-                          const ForwardDynamicsInput& input, const Eigen::VectorXd& a_bar, ForwardDynamicsScratch& s,
-                          ForwardDynamicsGradient& out, Parameters& gradient) {
-    forward_dynamics(model, parameters, kinematics, input, s, s.a);
+                          const ForwardDynamicsInput& input, const Eigen::VectorXd& a, const Eigen::VectorXd& a_bar,
+                          ForwardDynamicsScratch& s, ForwardDynamicsGradient& out, Parameters& gradient) {
     out.tau = a_bar;
     apply_inverse_mass(model, s, out.tau);
     s.residual = -out.tau;
     InverseDynamicsGradient& bars = s.residual_gradient;
-    inverse_dynamics_vjp(model, parameters, kinematics, input.v, s.a, wrenches_of(input), s.residual, s.bodies, bars,
+    inverse_dynamics_vjp(model, parameters, kinematics, input.v, a, wrenches_of(input), s.residual, s.bodies, bars,
                          gradient);
     out.q = bars.q;
     out.v = bars.v;

@@ -28,7 +28,7 @@ struct ForwardDynamicsScratch {
     RigidBodyScratch bodies;
     Eigen::MatrixXd mass, reduced_mass, product;  ///< M, E^T M E, M E
     TreeCholesky factor;
-    Eigen::VectorXd residual, reduced, column, a;
+    Eigen::VectorXd residual, reduced, column;
     InverseDynamicsDerivatives residual_derivatives;
     InverseDynamicsGradient residual_gradient;
     Eigen::MatrixXd jacobian;
@@ -54,8 +54,9 @@ struct ForwardDynamicsGradient {
     Wrenches wrenches;
 };
 /// One solve and O(bodies). Moments, attachment, gravity and armature are added to `gradient`.
+/// @pre `scratch` is as forward_dynamics left it, of the same input, which gave `a`.
 void forward_dynamics_vjp(const Model& model, const Parameters& parameters, const Kinematics& kinematics,
-                          const ForwardDynamicsInput& input, const Eigen::VectorXd& a_bar,
+                          const ForwardDynamicsInput& input, const Eigen::VectorXd& a, const Eigen::VectorXd& a_bar,
                           ForwardDynamicsScratch& scratch, ForwardDynamicsGradient& out, Parameters& gradient);
 
 }  // namespace farfield

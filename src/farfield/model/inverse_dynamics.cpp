@@ -20,11 +20,11 @@ PointVectors point_vectors(const Vector6d& wrench, const Vector3d& arm) {
     return {wrench.head<3>(), wrench.head<3>() * arm.transpose() + hat(wrench.tail<3>())};
 }
 
-/// F_k of the motion (v, a). Fills velocity, acceleration, inertia.
+/// F_k of the motion (v, a). Fills what set_motions does.
 void set_forces(const Model& model, const Parameters& parameters, const Kinematics& kinematics,
-                const Eigen::VectorXd& v, const Eigen::VectorXd& a, const Wrenches& wrenches, RigidBodyScratch& s) {
-    set_rigid_bodies(model, parameters, kinematics, s);
-    set_motions(model, parameters, v, a, s);
+                const Eigen::VectorXd& v, const Eigen::VectorXd& a, const Wrenches& wrenches, bool derivatives,
+                RigidBodyScratch& s) {
+    set_motions(model, parameters, v, a, derivatives, s);
     s.subtree_force.assign(s.velocity.size(), Vector6d::Zero());
     for (std::size_t i = 1; i < s.velocity.size(); ++i) {
         if (!moves(model.bodies()[i])) continue;
@@ -134,7 +134,8 @@ Vector3d attachment_gradient(std::size_t i, std::size_t parent, const RigidBodyS
 void inverse_dynamics(const Model& model, const Parameters& parameters, const Kinematics& kinematics,
                       const Eigen::VectorXd& v, const Eigen::VectorXd& a, const Wrenches& wrenches, RigidBodyScratch& s,
                       Eigen::VectorXd& tau) {
-    set_forces(model, parameters, kinematics, v, a, wrenches, s);
+    set_rigid_bodies(model, parameters, kinematics, s);
+    set_forces(model, parameters, kinematics, v, a, wrenches, false, s);
     tau.resize(model.num_dofs());
     for (int k = 0; k < model.num_dofs(); ++k) {
         const auto dof = static_cast<std::size_t>(k);
@@ -146,7 +147,8 @@ void inverse_dynamics(const Model& model, const Parameters& parameters, const Ki
 void inverse_dynamics_derivatives(const Model& model, const Parameters& parameters, const Kinematics& kinematics,
                                   const Eigen::VectorXd& v, const Eigen::VectorXd& a, const Wrenches& wrenches,
                                   RigidBodyScratch& s, InverseDynamicsDerivatives& out) {
-    set_forces(model, parameters, kinematics, v, a, wrenches, s);
+    set_rigid_bodies(model, parameters, kinematics, s);
+    set_forces(model, parameters, kinematics, v, a, wrenches, true, s);
     set_subtree_inertia(model, s);
     set_point_vectors(model, kinematics, wrenches, s);
     add_to_parents(model, s.subtree_momenta);
@@ -163,7 +165,7 @@ void inverse_dynamics_vjp(const Model& model, const Parameters& parameters, cons
                           const Eigen::VectorXd& v, const Eigen::VectorXd& a, const Wrenches& wrenches,
                           const Eigen::VectorXd& lambda, RigidBodyScratch& s, InverseDynamicsGradient& out,
                           Parameters& gradient) {
-    set_forces(model, parameters, kinematics, v, a, wrenches, s);
+    set_forces(model, parameters, kinematics, v, a, wrenches, true, s);
     set_point_vectors(model, kinematics, wrenches, s);
     set_direction(model, lambda, s);
     const int n = model.num_dofs();

@@ -39,6 +39,7 @@ struct InverseDynamicsGradient {
     Wrenches wrenches;
 };
 /// Moments, attachment, gravity and armature are added to `gradient`.
+/// @pre set_rigid_bodies.
 void inverse_dynamics_vjp(const Model& model, const Parameters& parameters, const Kinematics& kinematics,
                           const Eigen::VectorXd& v, const Eigen::VectorXd& a, const Wrenches& wrenches,
                           const Eigen::VectorXd& lambda, RigidBodyScratch& scratch, InverseDynamicsGradient& out,

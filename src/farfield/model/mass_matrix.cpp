@@ -11,6 +11,10 @@ void set_subtree_inertia(const Model& model, RigidBodyScratch& s) {
 void mass_matrix(const Model& model, const Parameters& parameters, const Kinematics& kinematics, RigidBodyScratch& s,
                  Eigen::MatrixXd& out) {
     set_rigid_bodies(model, parameters, kinematics, s);
+    mass_matrix(model, parameters, s, out);
+}
+
+void mass_matrix(const Model& model, const Parameters& parameters, RigidBodyScratch& s, Eigen::MatrixXd& out) {
     set_subtree_inertia(model, s);
     const int n = model.num_dofs();
     out.setZero(n, n);

@@ -17,5 +17,7 @@ void set_subtree_inertia(const Model& model, RigidBodyScratch& scratch);
 /// (num_dofs, num_dofs), both triangles. Kinetic energy is 1/2 v . M v. Entries between branches are exactly zero.
 void mass_matrix(const Model& model, const Parameters& parameters, const Kinematics& kinematics,
                  RigidBodyScratch& scratch, Eigen::MatrixXd& out);
+/// The same. @pre set_rigid_bodies.
+void mass_matrix(const Model& model, const Parameters& parameters, RigidBodyScratch& scratch, Eigen::MatrixXd& out);
 
 }  // namespace farfield

@@ -32,7 +32,7 @@ void set_rigid_bodies(const Model& model, const Parameters& parameters, const Ki
 }
 
 void set_motions(const Model& model, const Parameters& parameters, const Eigen::VectorXd& v, const Eigen::VectorXd& a,
-                 RigidBodyScratch& s) {
+                 bool derivatives, RigidBodyScratch& s) {
     const auto num_bodies = static_cast<std::size_t>(model.num_bodies());
     s.velocity.resize(num_bodies);
     s.acceleration.resize(num_bodies);
@@ -50,12 +50,13 @@ void set_motions(const Model& model, const Parameters& parameters, const Eigen::
             for (int k = first; k < first + count; ++k) {
                 const auto dof = static_cast<std::size_t>(k);
                 s.psi_rate[dof] = cross_motion(V, s.S[dof]);
-                s.psi_acceleration[dof] = cross_motion(A, s.S[dof]) + cross_motion(V, s.psi_rate[dof]);
+                if (derivatives) s.psi_acceleration[dof] = cross_motion(A, s.S[dof]) + cross_motion(V, s.psi_rate[dof]);
                 V_after += v[k] * s.S[dof];
                 A_after += a[k] * s.S[dof] + v[k] * s.psi_rate[dof];
             }
             V = V_after;
             A = A_after;
+            if (!derivatives) return;
             for (int k = first; k < first + count; ++k) {
                 const auto dof = static_cast<std::size_t>(k);
                 s.S_rate[dof] = count == 1 ? s.psi_rate[dof] : cross_motion(V, s.S[dof]);  // S x S = 0

@@ -42,10 +42,10 @@ struct RigidBodyScratch {
 void set_rigid_bodies(const Model& model, const Parameters& parameters, const Kinematics& kinematics,
                       RigidBodyScratch& scratch);
 
-/// Fills velocity, acceleration and the rates of S.
+/// Fills velocity, acceleration and psi_rate; for derivatives S_rate and psi_acceleration as well.
 /// @pre set_rigid_bodies.
 void set_motions(const Model& model, const Parameters& parameters, const Eigen::VectorXd& v, const Eigen::VectorXd& a,
-                 RigidBodyScratch& scratch);
+                 bool derivatives, RigidBodyScratch& scratch);
 
 /// Calls use(first, count) for every group of degrees of freedom of a body, outwards.
 template <class Use>

@@ -103,6 +103,37 @@ TEST_CASE("softmin: the fast evaluation is the formula, for clouds, exact sphere
     }
 }
 
+TEST_CASE(
+    "softmin: what both minima leave out of a wrench is within the tolerance, and there is something to leave out") {
+    double largest = 0.0;
+    for (const double tolerance : {5e-4, 1e-5, 1e-7}) {
+        for (const int m : {2, 7}) {
+            Random random(41);
+            SoftminOptions options = t_options(m);
+            options.tolerance = 1e-15;
+            Push push(random, options);
+            options.tolerance = tolerance;
+            const Softmin cut(*push.model, options);
+            const auto memory = cut.make_memory();
+            for (int round = 0; round < 30; ++round) {
+                Push next(random, options);
+                if (round % 3 == 1) next.poses[2].position.y() -= std::abs(0.02 * normal(random));  // apart
+                if (round % 3 == 2) next.poses[2].position.y() += 0.006;                            // deep
+                ForceLinearization whole, found;
+                push.law->begin_step(push.parameters, *push.memory).linearize(next.poses, next.twists, whole);
+                cut.begin_step(push.parameters, *memory).linearize(next.poses, next.twists, found);
+                for (std::size_t k = 0; k < whole.blocks.size(); ++k) {
+                    const double size = whole.blocks[k].wrench.norm();
+                    const double error = (found.blocks[k].wrench - whole.blocks[k].wrench).norm();
+                    CHECK(error <= tolerance * size);
+                    largest = std::max(largest, error / (tolerance * size));
+                }
+            }
+        }
+    }
+    CHECK(largest > 1e-4);
+}
+
 TEST_CASE("softmin: Jacobians agree with complex steps to 1e-10") {
     Random random(12);
     for (const int finger : {100, 0}) {

@@ -25,6 +25,7 @@ struct alignas(64) QueryGroup {
     double phi[kLeafPoints];  ///< less the radius of the query
     double n[3][kLeafPoints];
     double g[3][kLeafPoints], turn[9][kLeafPoints];  ///< dphi/dp and dn/dp, row by row; with derivatives only
+    double weight[kLeafPoints], fade[kLeafPoints], c[kLeafPoints], inverse[kLeafPoints];  ///< left by sum_forces
     int leaf = 0, count = 0;
 };
 
@@ -64,8 +65,8 @@ struct SoftCut {
     double least = 0.0, cut = 0.0;  ///< [m]
 };
 
-/// `velocity`: (u, w) of the querying body, v = u + w x y.
-void sum_forces(const SideWork& work, double radius, const ForceNumbers& numbers, const Vector6d& velocity,
+/// `velocity`: (u, w) of the querying body, v = u + w x y. Leaves in the groups what sum_bars and sum_slopes need again.
+void sum_forces(SideWork& work, double radius, const ForceNumbers& numbers, const Vector6d& velocity,
                 const SoftCut& cut, SideSums& sums);
 
 /// The power Phi = sum s (F . (d + e x y)) of a virtual motion (d, e) of the querying body, differentiated; weights as in SideSums, their
@@ -75,11 +76,11 @@ struct SideBars {
     Vector6d by_velocity;  ///< by (u, w)
     double by_friction = 0.0;
 };
-/// @pre the field was found with derivatives.
+/// @pre the field was found with derivatives, then sum_forces of the same numbers, velocity and cut.
 void sum_bars(const SideWork& work, double radius, const ForceNumbers& numbers, const Vector6d& velocity,
               const Vector6d& motion, double mean, const SoftCut& cut, SideBars& bars);
 
-/// sum s dphi by a displacement (a, b). @pre the field was found with derivatives.
-[[nodiscard]] Vector6d sum_slopes(const SideWork& work, const ForceNumbers& numbers, const SoftCut& cut);
+/// sum s dphi by a displacement (a, b). @pre as sum_bars.
+[[nodiscard]] Vector6d sum_slopes(const SideWork& work, const SoftCut& cut);
 
 }  // namespace farfield::contact::softmin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <type_traits>
 
 #include "farfield/contact/softmin/field_lanes.hpp"
 
@@ -15,9 +15,10 @@
 #define FARFIELD_CONTACT_SOFTMIN_FORCE_LANES_ONCE
 namespace farfield::contact::softmin {
 
-/// One side of a pair, as the lanes see it.
+/// One side of a pair, as the lanes see it. `Work`: SideWork, or const SideWork where sum_values has been.
+template <class Work>
 struct SideView {
-    const SideWork& work;
+    Work& work;
     double radius;
     const ForceNumbers& numbers;
     const double* velocity;  ///< (u, w)
@@ -59,51 +60,68 @@ struct PlaneForce {
     Real normal, a[3];
 };
 
+/// Calls use(group, lane, phi - least, used) for all lanes that have a query in use.
+template <class Work, class Use>
+HWY_INLINE void for_each_used(Work& work, const SoftCut& cut, Use&& use) {
+    HWY_ALIGN static constexpr double kIndex[kLeafPoints] = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (int index = 0; index < work.count; ++index) {
+        auto& group = work.groups[static_cast<size_t>(index)];
+        for (size_t lane = 0; lane < kLeafPoints; lane += kLanes) {
+            const Real above = Real::load(group.phi + lane) - Real::set(cut.least);
+            const RealMask used = (above <= Real::set(cut.cut)) & (Real::load(kIndex + lane) < Real::set(group.count));
+            if (!none(used)) use(group, lane, above, used);
+        }
+    }
+}
+
 /// Calls use(force, group, lane) for all lanes that have a query in use.
-template <class Use>
-HWY_INLINE void for_each_force(const SideView& side, Use&& use) {
+template <class Work, class Use>
+HWY_INLINE void for_each_force(const SideView<Work>& side, Use&& use) {
     const ForceNumbers& numbers = side.numbers;
     const Real zero = Real::set(0.0), one = Real::set(1.0);
     const Real u[3] = {Real::set(side.velocity[0]), Real::set(side.velocity[1]), Real::set(side.velocity[2])};
     const Real w[3] = {Real::set(side.velocity[3]), Real::set(side.velocity[4]), Real::set(side.velocity[5])};
     const Real mu = Real::set(numbers.friction), rho = Real::set(side.radius);
     const Real sharing = Real::set(-1.0 / numbers.sharing), ramp = Real::set(-1.0 / numbers.ramp);
-    HWY_ALIGN static constexpr double kIndex[kLeafPoints] = {0, 1, 2, 3, 4, 5, 6, 7};
-    for (int index = 0; index < side.work.count; ++index) {
-        const QueryGroup& group = side.work.groups[static_cast<size_t>(index)];
-        for (size_t lane = 0; lane < kLeafPoints; lane += kLanes) {
-            PlaneForce f;
-            f.phi = Real::load(group.phi + lane);
-            const Real above = f.phi - Real::set(side.cut.least);
-            const RealMask used =
-                (above <= Real::set(side.cut.cut)) & (Real::load(kIndex + lane) < Real::set(group.count));
-            if (none(used)) continue;
+    for_each_used(side.work, side.cut, [&](auto& group, size_t lane, Real above, RealMask used) {
+        PlaneForce f;
+        f.phi = Real::load(group.phi + lane);
+        for (int i = 0; i < 3; ++i) {
+            f.p[i] = Real::load(group.p[i] + lane);
+            f.n[i] = Real::load(group.n[i] + lane);
+            f.y[i] = fnma(rho, f.n[i], f.p[i]);
+        }
+        cross(w, f.y, f.v);
+        for (int i = 0; i < 3; ++i) f.v[i] = f.v[i] + u[i];
+        f.approach = dot(f.n, f.v);
+        for (int i = 0; i < 3; ++i) f.slip[i] = fnma(f.approach, f.n[i], f.v[i]);
+        f.x = f.phi * ramp;
+        if constexpr (std::is_const_v<Work>) {
+            f.weight = Real::load(group.weight + lane);
+            f.fade = Real::load(group.fade + lane);
+            f.c = Real::load(group.c + lane);
+            f.inverse = Real::load(group.inverse + lane);
+        } else {
             f.weight = keep(used, exp_negative(above * sharing));
-            for (int i = 0; i < 3; ++i) {
-                f.p[i] = Real::load(group.p[i] + lane);
-                f.n[i] = Real::load(group.n[i] + lane);
-                f.y[i] = fnma(rho, f.n[i], f.p[i]);
-            }
-            cross(w, f.y, f.v);
-            for (int i = 0; i < 3; ++i) f.v[i] = f.v[i] + u[i];
-            f.approach = dot(f.n, f.v);
-            for (int i = 0; i < 3; ++i) f.slip[i] = fnma(f.approach, f.n[i], f.v[i]);
-            f.inverse = one / sqrt(dot(f.slip, f.slip) + Real::set(numbers.slip_speed * numbers.slip_speed));
-            f.x = f.phi * ramp;
             f.fade = exp_negative(min(f.x, zero - f.x));
             f.c = Real::set(numbers.stiffness * numbers.ramp) * (max(f.x, zero) + log_one_plus(f.fade));
-            f.d = damping(f.approach * Real::set(1.0 / numbers.damping_speed), numbers.printed_damping);
-            f.normal = f.c * f.d.value;
-            for (int i = 0; i < 3; ++i) f.a[i] = fnma(mu * f.inverse, f.slip[i], f.n[i]);
-            use(f, group, lane);
+            f.inverse = one / sqrt(dot(f.slip, f.slip) + Real::set(numbers.slip_speed * numbers.slip_speed));
+            f.weight.store(group.weight + lane);
+            f.fade.store(group.fade + lane);
+            f.c.store(group.c + lane);
+            f.inverse.store(group.inverse + lane);
         }
-    }
+        f.d = damping(f.approach * Real::set(1.0 / numbers.damping_speed), numbers.printed_damping);
+        f.normal = f.c * f.d.value;
+        for (int i = 0; i < 3; ++i) f.a[i] = fnma(mu * f.inverse, f.slip[i], f.n[i]);
+        use(f, group, lane);
+    });
 }
 
 HWY_INLINE double total(Real x) { return hn::GetLane(hn::SumOfLanes(farfield::HWY_NAMESPACE::LaneTag(), x.a)); }
 
 /// out: weight, phi, wrench.
-void sum_values(const SideView& side, double* out) {
+void sum_values(const SideView<SideWork>& side, double* out) {
     const Real zero = Real::set(0.0);
     Real sums[8] = {zero, zero, zero, zero, zero, zero, zero, zero};
     for_each_force(side, [&](const PlaneForce& f, const QueryGroup&, size_t) {
@@ -122,7 +140,7 @@ void sum_values(const SideView& side, double* out) {
 }
 
 /// Backward through F . z, z = d + e x y, of every query. out: by_motion, by_velocity, by_friction.
-void sum_backward(const SideView& side, const double* motion, double mean, double* out) {
+void sum_backward(const SideView<const SideWork>& side, const double* motion, double mean, double* out) {
     const ForceNumbers& numbers = side.numbers;
     const Real zero = Real::set(0.0), one = Real::set(1.0), mu = Real::set(numbers.friction);
     const Real d[3] = {Real::set(motion[0]), Real::set(motion[1]), Real::set(motion[2])};
@@ -177,13 +195,17 @@ void sum_backward(const SideView& side, const double* motion, double mean, doubl
 }
 
 /// out: sum of weights times dphi by (a, b).
-void sum_gradients(const SideView& side, double* out) {
+void sum_gradients(const SideWork& work, const SoftCut& cut, double* out) {
     const Real zero = Real::set(0.0);
     Real sums[6] = {zero, zero, zero, zero, zero, zero};
-    for_each_force(side, [&](const PlaneForce& f, const QueryGroup& group, size_t lane) {
-        Real g[3], turned[3];
-        for (int i = 0; i < 3; ++i) g[i] = f.weight * Real::load(group.g[i] + lane);
-        cross(f.p, g, turned);
+    for_each_used(work, cut, [&](const QueryGroup& group, size_t lane, Real, RealMask) {
+        const Real weight = Real::load(group.weight + lane);
+        Real p[3], g[3], turned[3];
+        for (int i = 0; i < 3; ++i) {
+            p[i] = Real::load(group.p[i] + lane);
+            g[i] = weight * Real::load(group.g[i] + lane);
+        }
+        cross(p, g, turned);
         for (int i = 0; i < 3; ++i) {
             sums[i] = sums[i] + g[i];
             sums[3 + i] = sums[3 + i] + turned[i];
@@ -202,7 +224,7 @@ HWY_EXPORT(sum_values);
 HWY_EXPORT(sum_backward);
 HWY_EXPORT(sum_gradients);
 
-void sum_forces(const SideWork& work, double radius, const ForceNumbers& numbers, const Vector6d& velocity,
+void sum_forces(SideWork& work, double radius, const ForceNumbers& numbers, const Vector6d& velocity,
                 const SoftCut& cut, SideSums& sums) {
     double out[8];
     HWY_DYNAMIC_DISPATCH(sum_values)({work, radius, numbers, velocity.data(), cut}, out);
@@ -220,10 +242,9 @@ void sum_bars(const SideWork& work, double radius, const ForceNumbers& numbers, 
     bars.by_friction = out[12];
 }
 
-Vector6d sum_slopes(const SideWork& work, const ForceNumbers& numbers, const SoftCut& cut) {
-    const double still[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+Vector6d sum_slopes(const SideWork& work, const SoftCut& cut) {
     Vector6d out;
-    HWY_DYNAMIC_DISPATCH(sum_gradients)({work, 0.0, numbers, still, cut}, out.data());
+    HWY_DYNAMIC_DISPATCH(sum_gradients)(work, cut, out.data());
     return out;
 }
 

@@ -234,7 +234,7 @@ void SoftminMemory::linearize(std::size_t index, const Poses& poses, const Twist
         block.by_pose += frame.on_bodies(moved);
         block.by_twist += frame.on_bodies(sped);
         frame.add_frame_terms(work.sums[s].wrench / work.weight, block.by_pose);
-        slope += relative.transpose() * (sum_slopes(work.sides[s], numbers, cut) / work.weight);
+        slope += relative.transpose() * (sum_slopes(work.sides[s], cut) / work.weight);
         by_friction += frame.on_bodies(rubs);
     }
     block.by_pose += work.wrench * (slope / numbers.sharing).transpose();
