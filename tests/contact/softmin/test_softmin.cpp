@@ -88,7 +88,9 @@ TEST_CASE("softmin: the fast evaluation is the formula, for clouds, exact sphere
     Random random(11);
     for (const int finger : {100, 0}) {
         for (int round = 0; round < 6; ++round) {
-            Push push(random, options_with(ForceForm::MeanPlane, finger));
+            SoftminOptions options = options_with(ForceForm::MeanPlane, finger);
+            options.tolerance = 1e-15;
+            Push push(random, options);
             const ForceLinearization at = push.linearize();
             for (std::size_t k = 0; k < at.blocks.size(); ++k) {
                 const FormulaNumbers<double> numbers(push.numbers(k));
@@ -96,8 +98,8 @@ TEST_CASE("softmin: the fast evaluation is the formula, for clouds, exact sphere
                     pair_force(push.law->pairs()[k], ForceForm::MeanPlane, numbers, push.motion<double>(at.blocks[k].a),
                                push.motion<double>(at.blocks[k].b));
                 CHECK(formula.wrench.norm() > 1e-3);
-                CHECK((at.blocks[k].wrench - formula.wrench).norm() < 1e-9 * formula.wrench.norm());
-                CHECK(push.work(k).soft == doctest::Approx(formula.soft).epsilon(1e-8));
+                CHECK((at.blocks[k].wrench - formula.wrench).norm() < 1e-12 * formula.wrench.norm());
+                CHECK(push.work(k).soft == doctest::Approx(formula.soft).epsilon(1e-12));
             }
         }
     }
