@@ -72,6 +72,26 @@ def test_a_separation_is_signed():
     assert (np.asarray(field.body) == model.body("finger")).sum() == 100
 
 
+def test_weights_of_vertices_as_printed_are_no_distribution():
+    """Eq. (12) gives a face's weight to each of its vertices: more than one in all, and the more to a vertex the more faces meet in it.
+    Weights of points sum to one, and a load on a face lies in its middle."""
+    contact = t_push.contact(3)
+    model = ff.build_model(t_push.scene((0.0, t_push.BAR - 3.5 * t_push.CELL - t_push.RADIUS + 2e-3)))
+    found = contact.separation(model, model.default_parameters(), model.default_state().q, "t", "finger")
+    assert found.weights.sum() == pytest.approx(1.0, rel=1e-12)
+
+    square = [[0, 1, 2], [0, 2, 3]]  # evenly loaded, cut along a diagonal
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    printed = np.zeros(4)
+    for face in square:
+        printed[face] += 0.5
+    assert printed.sum() == 3.0
+    assert printed[0] == 2.0 * printed[1]  # which corner depends on the diagonal
+    faces = np.array([corners[face].mean(axis=0) for face in square])
+    np.testing.assert_allclose(np.full(2, 0.5) @ faces, [0.5, 0.5], rtol=1e-12)
+    assert np.abs(printed @ corners - 0.5).max() > 0.9  # three times the weight, three times the place
+
+
 def test_the_limit_of_high_temperature_is_a_ball_that_grows():
     """Not an ellipsoid: in the plane a circle of radius sqrt(eps)."""
     angle = np.linspace(0.0, 2.0 * np.pi, 33)[:-1]
