@@ -5,21 +5,14 @@
 set -euo pipefail
 ninja=$1
 jobs=$2
-# Of one core, on average (g++ 12, 2.9 GHz): a file alone, or several of the library compiled together.
-seconds_per_file=4
-seconds_per_group=9
-files_in_group=5
+seconds_per_file=3  # of one core, on average over library and bindings (g++ 12, 2.5 GHz)
 
 if [ -f build/release/build.ninja ]; then
-    objects=$("$ninja" -C build/release -n _core 2>/dev/null | grep "Building CXX object" || true)
-    groups=$(grep -c "/Unity/" <<<"$objects" || true)
-    files=$(grep -vc "/Unity/" <<<"$objects" || true)
-    [ -n "$objects" ] || files=0
+    files=$("$ninja" -C build/release -n _core 2>/dev/null | grep -c "Building CXX object" || true)
 else
-    groups=$(($(find src -name "*.cpp" | wc -l) / files_in_group))
-    files=$(find bindings -name "*.cpp" | wc -l)
+    files=$(find src bindings -name "*.cpp" | wc -l)
 fi
-seconds=$(((files * seconds_per_file + groups * seconds_per_group) / jobs))
+seconds=$((files * seconds_per_file / jobs))
 [ "$seconds" -ge 20 ] || exit 0
 if [ "$seconds" -ge 90 ]; then
     time="$(((seconds + 30) / 60)) min"
@@ -28,4 +21,4 @@ else
 fi
 cache=""
 if command -v ccache >/dev/null; then cache=", seconds where ccache knows them"; fi
-echo "-- C++ to compile: about $time on $jobs core(s)$cache"
+echo "-- $files C++ files to compile: about $time on $jobs core(s)$cache"
