@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests to stop: Ctrl-C, and what ends a session or a job. The first one asks, the second one interrupts at once."""
+"""Requests to stop: Ctrl-C, and what closes a terminal or ends a job. The first one asks, the second one interrupts at once."""
 
 from __future__ import annotations
 
