@@ -16,6 +16,9 @@ target_link_libraries(_core PRIVATE farfield farfield_flags hwy::hwy)
 target_precompile_headers(_core PRIVATE ${FARFIELD_PRECOMPILED_HEADERS} <nanobind/nanobind.h> <nanobind/ndarray.h>
                           <nanobind/eigen/dense.h> <nanobind/stl/function.h> <nanobind/stl/map.h> <nanobind/stl/shared_ptr.h>
                           <nanobind/stl/string.h> <nanobind/stl/vector.h>)
+if(FARFIELD_UNITY)
+    farfield_compile_together(_core 5 ${FARFIELD_BINDING_SOURCES})
+endif()
 
 # Benchmarks print how the core was compiled beside every time.
 get_target_property(FARFIELD_OPTIONS farfield_flags INTERFACE_COMPILE_OPTIONS)

@@ -220,3 +220,20 @@ TEST_CASE("the derivative check itself notices wrong gradients") {
     const auto broken = [](const Eigen::VectorXd&) { return std::numeric_limits<double>::quiet_NaN(); };
     CHECK_FALSE(check_gradient(broken, Eigen::Vector2d(1, 2), Eigen::Vector2d(1, 1), {}, random).passes());
 }
+
+TEST_CASE("rotation: a turn between two directions, opposite ones included") {
+    Random random(7);
+    for (int trial = 0; trial < 40; ++trial) {
+        const Vector3d from = unit_vector(random);
+        const Vector3d near = (from + std::pow(10.0, -trial / 2.0) * unit_vector(random)).normalized();
+        for (const Vector3d& to : {near, Vector3d(-near), Vector3d(-from), unit_vector(random)}) {
+            const Matrix3d turn = turn_between(from, to);
+            CHECK((turn * from - to).norm() < 1e-14);
+            CHECK((turn * turn.transpose() - Matrix3d::Identity()).norm() < 1e-14);
+            CHECK(turn.determinant() > 0.0);
+            if (from.dot(to) > 0.0)
+                CHECK(std::abs(log_rotation(turn).norm() - std::atan2(from.cross(to).norm(), from.dot(to))) < 1e-14);
+        }
+        CHECK(turn_between(from, from).isIdentity(1e-15));
+    }
+}

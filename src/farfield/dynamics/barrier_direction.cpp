@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/dynamics/barrier_direction.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "farfield/base/index.hpp"
 #include "farfield/dynamics/pair_coordinates.hpp"
+#include "farfield/math/dense.hpp"
 
 namespace farfield {
 namespace {
@@ -25,11 +25,11 @@ constexpr double kBarrierFallLeft = 1e-6;  // fall that is left, of what Newton'
 double barrier_energy(const contact::PairBlock::Vector12d& gradient, const contact::PairBlock::Matrix12d& hessian) {
     const PairCoordinates coordinates(hessian);
     const PairCoordinates::Vector9d g = coordinates.gradient(gradient);
-    const Eigen::SelfAdjointEigenSolver<PairCoordinates::Matrix9d> solver(coordinates.hessian(hessian));
+    const auto [values, vectors] = symmetric_eigen<9>(coordinates.hessian(hessian));
     double sum = 0.0;
-    for (int k = 8; k >= 0 && solver.eigenvalues()[k] > kFlat * solver.eigenvalues()[8]; --k) {  // ascending
-        const double part = solver.eigenvectors().col(k).dot(g);
-        sum += part * part / solver.eigenvalues()[k];
+    for (int k = 8; k >= 0 && values[k] > kFlat * values[8]; --k) {  // ascending
+        const double part = vectors.col(k).dot(g);
+        sum += part * part / values[k];
     }
     return 2.0 * sum;
 }

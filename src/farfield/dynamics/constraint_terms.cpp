@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/dynamics/constraint_terms.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "farfield/dynamics/step_types.hpp"
+#include "farfield/math/dense.hpp"
 
 namespace farfield {
 namespace {
@@ -17,14 +17,6 @@ constexpr double kStiffer = 1e5;      // than inertia
 constexpr double kTolerance = 1e-9;   // of the size of the mechanism, and of a radian
 constexpr double kRedundant = 1e-6;   // eigenvalues of a scaled matrix below this belong to rows that others imply
 constexpr double kDependent = 1e-10;  // the same where the matrix is that of the rows alone
-
-/// The pseudo-inverse of a symmetric matrix.
-MatrixXd pseudo_inverse(const MatrixXd& m, double floor) {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (m + m.transpose()));
-    const double least = floor * eigen.eigenvalues().cwiseAbs().maxCoeff();
-    const VectorXd inverse = eigen.eigenvalues().unaryExpr([&](double x) { return x > least ? 1.0 / x : 0.0; });
-    return eigen.eigenvectors() * inverse.asDiagonal() * eigen.eigenvectors().transpose();
-}
 
 }  // namespace
 
@@ -118,11 +110,12 @@ void ConstraintTerms::balance(const VectorXd& gradient, const VectorXd& diagonal
     const Reduction& reduction = model_->reduction();
     const VectorXd weights =
         reduction.identity ? VectorXd(diagonal) : VectorXd(reduction.E.cwiseAbs2().transpose() * diagonal);
-    const MatrixXd G = reduction.identity ? rows_.jacobian : MatrixXd(rows_.jacobian * reduction.E);
+    const MatrixXd G = reduction.identity ? rows_.jacobian : product(rows_.jacobian, reduction.E);
     const VectorXd g = reduction.identity ? gradient : VectorXd(reduction.E.transpose() * gradient);
     const MatrixXd scaled = rho_.cwiseSqrt().asDiagonal() * G * weights.cwiseInverse().cwiseSqrt().asDiagonal();
     const VectorXd side = weights.cwiseInverse().cwiseSqrt().cwiseProduct(g);
-    force_ = -rho_.cwiseSqrt().cwiseProduct(pseudo_inverse(scaled * scaled.transpose(), kDependent) * (scaled * side));
+    force_ = -rho_.cwiseSqrt().cwiseProduct(pseudo_inverse(product(scaled, scaled.transpose()), kDependent) *
+                                            (scaled * side));
 }
 
 void ConstraintTerms::project(StepLinearization& at, RightHandSides& x, MatrixXd& mu) {
@@ -131,7 +124,7 @@ void ConstraintTerms::project(StepLinearization& at, RightHandSides& x, MatrixXd
     response_ = rows_.jacobian.transpose();
     at.solve(response_);
     const VectorXd root = rho_.cwiseSqrt();
-    const MatrixXd mobility = root.asDiagonal() * (rows_.jacobian * response_) * root.asDiagonal();
+    const MatrixXd mobility = root.asDiagonal() * product(rows_.jacobian, response_) * root.asDiagonal();
     const MatrixXd inverse = root.asDiagonal() * pseudo_inverse(mobility, kRedundant) * root.asDiagonal();
     mu.resize(rows, x.cols());
     VectorXd column, product;

@@ -7,6 +7,7 @@
 
 #include "farfield/base/error.hpp"
 #include "farfield/dynamics/joint_terms.hpp"
+#include "farfield/math/dense.hpp"
 #include "farfield/model/drive.hpp"
 #include "farfield/model/length_force.hpp"
 #include "farfield/model/mass_matrix.hpp"
@@ -75,14 +76,12 @@ struct JointMatrices {
         }
         if (model.reduction().identity) return;
         const MatrixXd& E = model.reduction().E;
-        mass = (E.transpose() * mass * E).eval();
-        damping = (E.transpose() * damping * E).eval();
-        stiffness = (E.transpose() * stiffness * E).eval();
+        mass = congruence(E, mass);
+        damping = congruence(E, damping);
+        stiffness = congruence(E, stiffness);
     }
 
-    [[nodiscard]] static bool positive(const MatrixXd& matrix) {
-        return Eigen::LLT<MatrixXd>(matrix).info() == Eigen::Success;
-    }
+    [[nodiscard]] static bool positive(const MatrixXd& matrix) { return DenseCholesky(matrix).positive(); }
 
     /// Massless joints have no stable step; forward_dynamics refuses them by name.
     [[nodiscard]] bool stable(double dt, bool rk4) const {
@@ -125,7 +124,7 @@ double stable_contact_step(const Model& model, const Parameters& parameters, con
     const Kinematics kinematics = default_kinematics(model, parameters);
     const MatrixXd mass = default_mass(model, parameters, kinematics);
     MatrixXd jacobian;
-    const Eigen::LLT<MatrixXd> factor(mass);
+    const DenseCholesky factor(mass);
     const auto inverse_mass = [&](int body) {  // largest over directions
         const auto row = parameters.moments.row(body);
         const Eigen::Vector3d centre =
@@ -136,7 +135,7 @@ double stable_contact_step(const Model& model, const Parameters& parameters, con
         }
         const MatrixXd linear = jacobian.topRows(3);
         const Eigen::Matrix3d mobility = linear * factor.solve(linear.transpose());
-        return mobility.selfadjointView<Eigen::Lower>().eigenvalues().maxCoeff();
+        return symmetric_eigen<3>(mobility).values[2];
     };
     double limit = std::numeric_limits<double>::infinity();
     const double gravity = parameters.gravity.norm();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/geometry/collision_shape.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "farfield/math/dense.hpp"
 namespace farfield {
 namespace {
 
@@ -34,7 +34,7 @@ Matrix3d principal_axes(const TriangleMesh& mesh, const std::vector<int>& used) 
     for (const int i : used) mean += vertex(mesh, i) / static_cast<double>(used.size());
     Matrix3d spread = Matrix3d::Zero();
     for (const int i : used) spread += (vertex(mesh, i) - mean) * (vertex(mesh, i) - mean).transpose();
-    Matrix3d axes = Eigen::SelfAdjointEigenSolver<Matrix3d>(spread).eigenvectors();
+    Matrix3d axes = symmetric_eigen<3>(spread).vectors;
     if (axes.determinant() < 0.0) axes.col(0) *= -1.0;
     return axes;
 }

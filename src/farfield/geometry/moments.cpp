@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/geometry/moments.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "farfield/base/error.hpp"
 #include "farfield/geometry/triangle_mesh.hpp"
+#include "farfield/math/dense.hpp"
 
 namespace farfield {
 
@@ -16,9 +16,7 @@ Eigen::Matrix3d central(const Moments& moments) {
     return moments.second - moments.first * moments.first.transpose() / moments.mass;
 }
 
-double smallest_eigenvalue(const Eigen::Matrix3d& symmetric) {
-    return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(symmetric, Eigen::EigenvaluesOnly).eigenvalues()(0);
-}
+double smallest_eigenvalue(const Eigen::Matrix3d& symmetric) { return symmetric_eigen<3>(symmetric).values[0]; }
 
 /// Published inertias are rounded and the shift to the centre of mass cancels; anything below this is a real mistake.
 double rounding_allowance(double central_trace, double trace) { return 1e-9 * std::abs(central_trace) + 1e-14 * trace; }
@@ -84,8 +82,7 @@ Moments moments_from_inertia(double mass, const Eigen::Vector3d& center, const E
     const Eigen::Matrix3d second = 0.5 * symmetric.trace() * Eigen::Matrix3d::Identity() - symmetric;
     const double smallest = smallest_eigenvalue(second);
     if (smallest < -rounding_allowance(second.trace(), 0.0)) {
-        const Eigen::Vector3d principal =
-            Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
+        const Eigen::Vector3d principal = symmetric_eigen<3>(symmetric).values;
         fail(place, ": principal inertias (", principal.x(), ", ", principal.y(), ", ", principal.z(),
              "), expected none negative and none larger than the sum of the other two [kg m^2]: 1/2 tr(I) 1 - I has "
              "eigenvalue ",

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/math/block_matrix.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
+
+#include "farfield/math/dense.hpp"
 
 namespace farfield {
 
@@ -70,11 +71,12 @@ void BlockMatrix::factor_indefinite() {
 void BlockMatrix::factor_absolute(double floor, const VectorXd& scales) {
     const VectorXd shrink =
         (scales / scales[0]).cwiseSqrt().cwiseInverse();  // of ratios: the root of 2 has no exact value
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(shrink.asDiagonal() * complete() * shrink.asDiagonal());
-    const VectorXd size = eigen.eigenvalues().cwiseAbs();
-    conditioning_ = eigen.eigenvalues().minCoeff() / size.maxCoeff();
+    const auto [values, vectors] =
+        symmetric_eigen<Eigen::Dynamic>(shrink.asDiagonal() * complete() * shrink.asDiagonal());
+    const VectorXd size = values.cwiseAbs();
+    conditioning_ = values.minCoeff() / size.maxCoeff();
     inverse_ = size.cwiseMax(floor * size.maxCoeff()).cwiseInverse();
-    vectors_.noalias() = shrink.asDiagonal() * eigen.eigenvectors();
+    vectors_.noalias() = shrink.asDiagonal() * vectors;
     factor_ = Factor::Absolute;
 }
 

@@ -1,32 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file  A number with N derivatives: what a formula needs to be differentiated as it is written. Duals may be nested.
-#include <Eigen/Dense>
+#include <Eigen/Core>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <type_traits>
 
 namespace farfield {
 
 template <class T, int N>
 struct Dual {
     T value{};
-    Eigen::Array<T, N, 1> slope = Eigen::Array<T, N, 1>::Constant(T(0.0));
+    std::array<T, N> slope{};  // plain loops: arrays of Eigen take the compiler ten times as long
 
     Dual() = default;
     Dual(double constant) : value(constant) {}  // NOLINT: numbers mix with duals
-    Dual(T v, const Eigen::Array<T, N, 1>& s) : value(v), slope(s) {}
+    explicit Dual(const T& v) requires(!std::is_same_v<T, double>) : value(v) {}
 
-    Dual operator-() const { return {-value, -slope}; }
+    Dual operator-() const {
+        return filled(-value, [&](std::size_t k) { return -slope[k]; });
+    }
     Dual& operator+=(const Dual& b) { return *this = *this + b; }
     Dual& operator-=(const Dual& b) { return *this = *this - b; }
     Dual& operator*=(const Dual& b) { return *this = *this * b; }
-    friend Dual operator+(const Dual& a, const Dual& b) { return {a.value + b.value, a.slope + b.slope}; }
-    friend Dual operator-(const Dual& a, const Dual& b) { return {a.value - b.value, a.slope - b.slope}; }
+    friend Dual operator+(const Dual& a, const Dual& b) {
+        return filled(a.value + b.value, [&](std::size_t k) { return a.slope[k] + b.slope[k]; });
+    }
+    friend Dual operator-(const Dual& a, const Dual& b) {
+        return filled(a.value - b.value, [&](std::size_t k) { return a.slope[k] - b.slope[k]; });
+    }
     friend Dual operator*(const Dual& a, const Dual& b) {
-        return {a.value * b.value, a.slope * b.value + b.slope * a.value};
+        return filled(a.value * b.value, [&](std::size_t k) { return a.slope[k] * b.value + b.slope[k] * a.value; });
     }
     friend Dual operator/(const Dual& a, const Dual& b) {
         const T quotient = a.value / b.value;
-        return {quotient, (a.slope - b.slope * quotient) / b.value};
+        return filled(quotient, [&](std::size_t k) { return (a.slope[k] - b.slope[k] * quotient) / b.value; });
+    }
+
+    template <class Slope>
+    static Dual filled(const T& value, const Slope& slope) {
+        Dual out;
+        out.value = value;
+        for (std::size_t k = 0; k < N; ++k) out.slope[k] = slope(k);
+        return out;
     }
 };
 
@@ -41,18 +58,20 @@ template <class T, int N>
 Dual<T, N> exp(const Dual<T, N>& x) {
     using std::exp;
     const T e = exp(x.value);
-    return {e, x.slope * e};
+    return Dual<T, N>::filled(e, [&](std::size_t k) { return x.slope[k] * e; });
 }
 template <class T, int N>
 Dual<T, N> log1p(const Dual<T, N>& x) {
     using std::log1p;
-    return {log1p(x.value), x.slope / (T(1.0) + x.value)};
+    const T below = T(1.0) + x.value;
+    return Dual<T, N>::filled(log1p(x.value), [&](std::size_t k) { return x.slope[k] / below; });
 }
 template <class T, int N>
 Dual<T, N> sqrt(const Dual<T, N>& x) {
     using std::sqrt;
     const T root = sqrt(x.value);
-    return {root, x.slope / (T(2.0) * root)};
+    const T below = T(2.0) * root;
+    return Dual<T, N>::filled(root, [&](std::size_t k) { return x.slope[k] / below; });
 }
 
 }  // namespace farfield

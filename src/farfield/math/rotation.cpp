@@ -45,6 +45,15 @@ Eigen::Vector3d log_rotation(const Eigen::Matrix3d& rotation) {
     return v * (2.0 * std::atan2(length, q(0)) / length);
 }
 
+Eigen::Matrix3d turn_between(const Eigen::Vector3d& from, const Eigen::Vector3d& to) {
+    const double cosine = from.dot(to);
+    // 1 + [w] + [w]^2 / (1 + cosine) with w = from x to; away from `to`, half a turn about an axis across goes first.
+    if (cosine >= 0.0) return rotation_polynomial(from.cross(to), 1.0, 1.0 / (1.0 + cosine));
+    const Eigen::Vector3d across = from.unitOrthogonal();
+    const Eigen::Matrix3d half_turn = 2.0 * across * across.transpose() - Eigen::Matrix3d::Identity();
+    return turn_between(-from, to) * half_turn;
+}
+
 Eigen::Matrix3d rotation_from_quaternion(const Eigen::Vector4d& wxyz) {
     const double length = wxyz.stableNorm();
     FARFIELD_ASSERT(length > 0.0);

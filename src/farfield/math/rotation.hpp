@@ -125,6 +125,9 @@ struct InverseJacobianCoefficients {
 [[nodiscard]] Eigen::Matrix3d right_jacobian_inverse_transpose_derivative(const Eigen::Vector3d& e,
                                                                           const Eigen::Vector3d& y);
 
+/// A rotation R with R from = to, both unit vectors. It is the shortest where they are less than a right angle apart.
+[[nodiscard]] Eigen::Matrix3d turn_between(const Eigen::Vector3d& from, const Eigen::Vector3d& to);
+
 /// Quaternions are (w, x, y, z) everywhere. Any non-zero length is accepted: the rotation is that of q/|q|.
 [[nodiscard]] Eigen::Matrix3d rotation_from_quaternion(const Eigen::Vector4d& wxyz);
 /// Unit, with w >= 0.

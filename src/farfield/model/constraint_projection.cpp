@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/model/constraint_projection.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "farfield/base/error.hpp"
+#include "farfield/math/dense.hpp"
 #include "farfield/model/constraint.hpp"
 #include "farfield/model/mass_matrix.hpp"
 
@@ -37,16 +37,11 @@ class Projection {
         set_constraint_rows(model_, kinematics_, q, rows_);
         mass_matrix(model_, parameters_, kinematics_, bodies_, mass_);
         const MatrixXd& E = model_.reduction().E;
-        const Eigen::LLT<MatrixXd> factor(E.transpose() * mass_ * E);
-        if (factor.info() != Eigen::Success)
+        const DenseCholesky factor(congruence(E, mass_));
+        if (!factor.positive())
             fail("constraints: the mass matrix is not positive definite, expected mass or armature on every joint");
-        const MatrixXd reduced = rows_.jacobian * E, response = factor.solve(reduced.transpose());
-        const MatrixXd mobility = reduced * response;
-        const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (mobility + mobility.transpose()));
-        const VectorXd& values = eigen.eigenvalues();
-        const double least = kRedundant * values.cwiseAbs().maxCoeff();
-        const VectorXd inverse = values.unaryExpr([&](double x) { return x > least ? 1.0 / x : 0.0; });
-        correction_ = E * response * eigen.eigenvectors() * inverse.asDiagonal() * eigen.eigenvectors().transpose();
+        const MatrixXd reduced = product(rows_.jacobian, E), response = factor.solve(reduced.transpose());
+        correction_ = product(product(E, response), pseudo_inverse(product(reduced, response), kRedundant));
     }
 
     [[nodiscard]] VectorXd step(const VectorXd& violation) const { return -correction_ * violation; }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "farfield/base/error.hpp"
-#include "farfield/math/ldlt.hpp"
+#include "farfield/math/dense.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield::contact {

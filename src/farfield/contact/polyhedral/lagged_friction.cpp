@@ -2,7 +2,7 @@
 #include "farfield/contact/polyhedral/lagged_friction.hpp"
 
 #include "farfield/contact/polyhedral/barrier.hpp"
-#include "farfield/math/ldlt.hpp"
+#include "farfield/math/dense.hpp"
 
 namespace farfield::contact::polyhedral {
 

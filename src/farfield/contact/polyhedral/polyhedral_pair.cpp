@@ -9,7 +9,7 @@
 #include "farfield/contact/plane_friction/fixed_plane_friction.hpp"
 #include "farfield/contact/polyhedral/barrier.hpp"
 #include "farfield/contact/polyhedral/polyhedral.hpp"
-#include "farfield/math/ldlt.hpp"
+#include "farfield/math/dense.hpp"
 
 namespace farfield::contact::polyhedral {
 

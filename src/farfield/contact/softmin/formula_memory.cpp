@@ -50,7 +50,7 @@ void SoftminMemory::evaluate_by_formula(std::size_t index, const Poses& poses, c
     ForceBlock& block = work.block;
     const auto unit = [](int k) {
         Number x;
-        x.slope[k] = 1.0;
+        x.slope[at(k)] = 1.0;
         return x;
     };
     FormulaNumbers<Number> numbers(numbers_[index]);
@@ -62,8 +62,8 @@ void SoftminMemory::evaluate_by_formula(std::size_t index, const Poses& poses, c
     Vector12d by_friction;
     for (int i = 0; i < 12; ++i) {
         for (int k = 0; k < 12; ++k) {
-            block.by_pose(i, k) = found.wrench[i].slope[k];
-            block.by_twist(i, k) = found.wrench[i].slope[12 + k];
+            block.by_pose(i, k) = found.wrench[i].slope[at(k)];
+            block.by_twist(i, k) = found.wrench[i].slope[at(12 + k)];
         }
         by_friction[i] = found.wrench[i].slope[kMotion];
     }
@@ -91,12 +91,10 @@ ForceBlock SoftminMemory::second_derivative(std::size_t index, const Poses& pose
         });
         const auto unit = [&](int k) {
             Number x;
-            x.slope[entry(second, k)] = Along(1.0);
+            x.slope[at(entry(second, k))] = Along(1.0);
             return x;
         };
-        const auto lift = [](const Along& s) {
-            return Number(s, Eigen::Array<Along, kMotion, 1>::Constant(Along(0.0)));
-        };
+        const auto lift = [](const Along& s) { return Number(s); };
         const Vector3<Number> w(unit(3), unit(4), unit(5));
         Matrix3<Number> hat, rotation;
         hat << Number(0.0), -w[2], w[1], w[2], Number(0.0), -w[0], -w[1], w[0], Number(0.0);
@@ -116,8 +114,8 @@ ForceBlock SoftminMemory::second_derivative(std::size_t index, const Poses& pose
     ForceBlock out{.a = pair.bodies.a, .b = pair.bodies.b};
     for (int i = 0; i < 12; ++i) {
         for (int k = 0; k < 12; ++k) {
-            out.by_pose(i, k) = found.wrench[i].slope[k].slope[0];
-            out.by_twist(i, k) = found.wrench[i].slope[12 + k].slope[0];
+            out.by_pose(i, k) = found.wrench[i].slope[at(k)].slope[0];
+            out.by_twist(i, k) = found.wrench[i].slope[at(12 + k)].slope[0];
         }
     }
     return out;

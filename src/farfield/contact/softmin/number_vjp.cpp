@@ -42,7 +42,7 @@ void differentiate(const ForceNumbers& numbers, const Vector6d& velocity, const 
     k.ramp.slope[7] = 1.0;
     const auto lift = [](double value, int slot) {
         Number x(value);
-        x.slope[slot] = 1.0;
+        x.slope[at(slot)] = 1.0;
         return x;
     };
     const Vector3d held = q.p - radius * q.n;
@@ -58,8 +58,8 @@ void differentiate(const ForceNumbers& numbers, const Vector6d& velocity, const 
     const Number power = dot(plane_force(k, lift(q.phi, 0), n, v), along);
     q.along = power.value;
     q.by_phi = power.slope[0];
-    q.by_n = power.slope.segment<3>(1).matrix();
-    q.by_y = power.slope.segment<3>(4).matrix();
+    q.by_n = Vector3d::Map(&power.slope[1]);
+    q.by_y = Vector3d::Map(&power.slope[4]);
     q.by_ramp = power.slope[7];
     q.by_n -= radius * q.by_y;  // y = p - radius n
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "farfield/contact/softmin/separation.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "farfield/base/error.hpp"
+#include "farfield/math/dense.hpp"
 
 namespace farfield::contact::softmin {
 
@@ -73,8 +73,8 @@ Separation separation(const Softmin& law, std::size_t index, const Poses& poses)
 
 PointRows support_points(const Separation& field, int count) {
     if (count < 1) fail("contacts: ", count, " points, expected at least 1");
-    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(field.covariance);
-    const Vector3d u = axes.eigenvectors().col(2), w = axes.eigenvectors().col(1);
+    const auto axes = symmetric_eigen<3>(field.covariance);
+    const Vector3d u = axes.vectors.col(2), w = axes.vectors.col(1);
     PointRows out(count, 3);
     for (int k = 0; k < count; ++k) {
         const double angle = std::numbers::pi * (2.0 * k + 1.0) / count;

@@ -6,6 +6,7 @@
 
 #include "farfield/base/error.hpp"
 #include "farfield/geometry/cloud_sampling.hpp"
+#include "farfield/math/rotation.hpp"
 #include "farfield/scene/shape_surface.hpp"
 
 namespace farfield::contact::softmin {
@@ -143,7 +144,7 @@ std::vector<BodyShape> make_shapes(const Model& model, const SoftminOptions& opt
         const CollisionBody& collision = model.collision().bodies[body];
         for (const HalfSpace& half : collision.half_spaces) {
             Surface plane{.kind = SurfaceKind::HalfSpace};
-            plane.rotation = Eigen::Quaterniond::FromTwoVectors(Vector3d::UnitZ(), half.normal).toRotationMatrix();
+            plane.rotation = turn_between(Vector3d::UnitZ(), half.normal);
             plane.centre = half.offset * half.normal;
             shape.half_spaces.push_back(plane);
         }
