@@ -27,6 +27,12 @@ BENCHMARKS = (
         options=True,
     ),
     Benchmark(
+        "feedback",
+        "farfield.benchmarks.feedback",
+        "plans of iLQR repeated with disturbances, in open and in closed loop",
+        options=True,
+    ),
+    Benchmark(
         "books", "farfield.benchmarks.books", "twenty planks about to fall, beside the paper's table (takes long)"
     ),
     Benchmark(

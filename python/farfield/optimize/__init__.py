@@ -2,11 +2,13 @@
 """Optimisation through rollouts: unknowns, losses, and drivers that improve them, whoever computes the gradient.
 
 Parameterisations turn an optimiser's numbers into the inputs of a rollout, losses judge its trajectory, projections bound the numbers,
-optimisers take one step, drivers (receding horizon, several starts, Gauss-Newton) take many and can be stopped between any two.
+optimisers take one step, drivers (receding horizon, several starts, Gauss-Newton, iLQR) take many and can be stopped between any two.
 """
 
+from farfield.optimize.feedback import Feedback
 from farfield.optimize.gauss_newton import GaussNewton, GaussNewtonOptions
 from farfield.optimize.horizon import RecedingHorizon
+from farfield.optimize.ilqr import Expansion, Ilqr, Reach, TrackingCost
 from farfield.optimize.lbfgs import Lbfgs
 from farfield.optimize.losses import Partials, ReachLoss
 from farfield.optimize.multistart import Multistart, Round
@@ -29,19 +31,24 @@ __all__ = [
     "CubicSpline",
     "DirectTargets",
     "Disc",
+    "Expansion",
+    "Feedback",
     "GaussNewton",
     "GaussNewtonOptions",
     "GradientDescent",
+    "Ilqr",
     "InitialState",
     "Lbfgs",
     "Multistart",
     "Outside",
     "ParameterSubset",
     "Partials",
+    "Reach",
     "ReachLoss",
     "RecedingHorizon",
     "RolloutInput",
     "Round",
     "Sequential",
     "SumOfSines",
+    "TrackingCost",
 ]
