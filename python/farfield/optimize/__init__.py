@@ -7,6 +7,7 @@ optimisers take one step, drivers (receding horizon, several starts, Gauss-Newto
 
 from farfield.optimize.feedback import Feedback
 from farfield.optimize.gauss_newton import GaussNewton, GaussNewtonOptions
+from farfield.optimize.gauss_newton_horizon import GaussNewtonHorizon
 from farfield.optimize.horizon import RecedingHorizon
 from farfield.optimize.ilqr import Expansion, Ilqr, Reach, TrackingCost
 from farfield.optimize.lbfgs import Lbfgs
@@ -34,6 +35,7 @@ __all__ = [
     "Expansion",
     "Feedback",
     "GaussNewton",
+    "GaussNewtonHorizon",
     "GaussNewtonOptions",
     "GradientDescent",
     "Ilqr",

@@ -75,17 +75,21 @@ class RecedingHorizon(Driver):
         self.objective.state = ff.State(q=self._q[-1], v=self._v[-1])
         if self._iteration == 0:
             self.schedule.begin(self.objective.state)
-        here, guess = self._evaluate()
-        row = {
-            "frame": self.frame,
-            "iteration": self._iteration,
-            "loss": here.value,
-            "gradient_norm": None if here.gradient is None else float(np.linalg.norm(here.gradient)),
-            "min_gap": min(self._min_gap, here.trajectory.min_gap),
-            "steps": here.trajectory.num_steps,
-            "newton": sum(report.iterations for report in here.trajectory.reports),
-        }
+        place = {"frame": self.frame, "iteration": self._iteration}
+        row, moving = self._improve_plan()
         self._iteration += 1
+        if not moving or self._iteration >= self._limit():
+            row["steps"] += self._apply()
+        return place | row
+
+    def _limit(self) -> int:
+        """Iterations of this window at most."""
+        return self.iterations if self._controls else self.first_iterations
+
+    def _improve_plan(self) -> tuple[dict[str, Any], bool]:
+        """One iteration on the plan of this window: a row of metrics, and whether another one may change anything."""
+        here, guess = self._evaluate()
+        row = self._row(here.value, here.gradient, here.trajectory)
         # a gradient that is drawn anew each time may be zero now and not the next time
         again = not self.objective.capabilities.deterministic and here.value > 0.0
         moving = again or here.gradient is None or bool(here.gradient.any())
@@ -95,10 +99,16 @@ class RecedingHorizon(Driver):
             self._good, self._guess = self._x, guess
             if moving:
                 self._improve(here.gradient)
-        limit = self.iterations if self._controls else self.first_iterations
-        if not moving or self._iteration >= limit:
-            row["steps"] += self._apply()
-        return row
+        return row, moving
+
+    def _row(self, value: float, gradient: np.ndarray | None, trajectory: ff.Trajectory) -> dict[str, Any]:
+        return {
+            "loss": value,
+            "gradient_norm": None if gradient is None else float(np.linalg.norm(gradient)),
+            "min_gap": min(self._min_gap, trajectory.min_gap),
+            "steps": trajectory.num_steps,
+            "newton": sum(report.iterations for report in trajectory.reports),
+        }
 
     def _evaluate(self) -> tuple[Any, np.ndarray | None]:
         """The present unknowns' evaluation, and its velocities as a guess for the next one."""

@@ -14,6 +14,7 @@ import numpy as np
 
 import farfield as ff
 from farfield.marker import Marker
+from farfield.optimize.gauss_newton_horizon import GaussNewtonHorizon
 from farfield.optimize.horizon import RecedingHorizon
 from farfield.optimize.losses import ReachLoss
 from farfield.optimize.optimizers import Adam
@@ -38,7 +39,12 @@ class Push(Task):
     iterations: int = option(10, "optimiser iterations per window at most", above=0)
     first_iterations: int = option(10, "of the first window", above=0)
     dt: float = option(0.04, "time step [s]", above=0)
+    planner: str = option(
+        "adam", "what improves a window's plan; gauss-newton takes exact gradients", choices=("adam", "gauss-newton")
+    )
+    stride: int = option(1, "time steps applied of each plan", above=0)
     learning_rate: float = option(1e-2, "of Adam [m, rad]", above=0)
+    trust: float = option(0.5, "shortest step of Gauss-Newton over a whole window [m, rad]", above=0)
     optimizer: str = option(
         "isotropic", "Adam's second moment: per group or per coordinate", choices=("isotropic", "plain")
     )
@@ -85,14 +91,7 @@ class Push(Task):
             parameters=parameters,
             parameterization=DirectTargets(base),
             loss=ReachLoss(["box"], target, self.plan_radius, when=self.when),
-            driver=lambda objective: RecedingHorizon(
-                objective,
-                Adam(self.learning_rate, groups=groups),
-                frames=self.frames,
-                iterations=self.iterations,
-                first_iterations=self.first_iterations,
-                projection=near_the_box,
-            ),
+            driver=lambda objective: self._driver(objective, Adam(self.learning_rate, groups=groups), near_the_box),
             success=lambda trajectory: judge.distances(trajectory)[-1, 0] <= self.radius,
             report=lambda trajectory: {"distance": judge.distances(trajectory)[-1, 0]},
             dt=self.dt,
@@ -105,6 +104,18 @@ class Push(Task):
             trails=["rod", "box"],
             probe="rod",
         )
+
+    def _driver(self, objective, optimizer, projection) -> RecedingHorizon:
+        options = {
+            "frames": self.frames,
+            "stride": self.stride,
+            "iterations": self.iterations,
+            "first_iterations": self.first_iterations,
+            "projection": projection,
+        }
+        if self.planner == "adam" or not objective.capabilities.jacobian:
+            return RecedingHorizon(objective, optimizer, **options)
+        return GaussNewtonHorizon(objective, optimizer, trust=2.0 * self.trust, floor=self.trust, **options)
 
     def _random_motion(self, generator: np.random.Generator, base: np.ndarray) -> np.ndarray:
         """Targets that wander from the rest pose through random places within reach of the box, at random headings."""
