@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from farfield.commands.arguments import parse_settings, positive_float, positive_int
+from farfield.optional import left_out
+from farfield.terminal import ProgressBar, Table, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -152,18 +153,15 @@ def _run_all(plan, folder: Path, *, quiet: bool) -> tuple[list[dict], bool]:
 
 
 def _run_jobs(plan, folder: Path, jobs, run_one, name, budget: float, *, quiet: bool) -> tuple[list[dict], bool]:
-    from tqdm import tqdm
-
     results = []
-    with tqdm(total=len(jobs), unit="run", file=sys.stderr, disable=quiet, leave=False, dynamic_ncols=True) as bar:
+    with ProgressBar(total=len(jobs), unit="run", quiet=quiet) as bar:
 
         def watch(current, row) -> None:
             spent = f"{current.spent(plan.clock):.0f} of {budget:g} s"
-            bar.set_postfix_str(f"{spent}, loss {row['loss']:.4g}", refresh=False)
-            bar.update(0)
+            bar.tell(f"{spent}, loss {row['loss']:.4g}")
 
         for job in jobs:
-            bar.set_description(name(job))
+            bar.describe(name(job))
             try:
                 result, complete = run_one(plan, folder, job, watch)
             except KeyboardInterrupt:  # before its first iteration or after its last
@@ -182,7 +180,8 @@ def _write(plan, folder, trials: list[dict], results: list[dict], complete: bool
     from farfield.threads import default_threads
 
     figure = folder.file("compare.png")
-    compare.plot(figure, plan, compare.read_curves(plan, folder.path, results))
+    with left_out("compare.png"):
+        compare.plot(figure, plan, compare.read_curves(plan, folder.path, results))
     summary = {
         **folder.config["options"],
         "starts": plan.starts,
@@ -211,16 +210,11 @@ def _write(plan, folder, trials: list[dict], results: list[dict], complete: bool
 
 
 def _print_table(summary: dict, folder: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     title = f"{summary['task']}: {summary['budget_seconds']:g} s per run, {summary['threads']} threads"
-    table = Table(title=title, title_justify="left")
-    for column in ("start", "method", "success", "replay", "loss", "time", "steps", "note"):
-        table.add_column(column, justify="left" if column in ("start", "method", "note") else "right")
+    table = Table(title, ("start", "method", ">success", ">replay", ">loss", ">time", ">steps", "note"))
     number = lambda value, form: "-" if value is None else format(value, form)  # noqa: E731
     for row in summary["rows"]:
-        table.add_row(
+        table.row(
             row["start"],
             row["entry"],
             f"{row['successes']}/{row['runs']}",
@@ -230,25 +224,22 @@ def _print_table(summary: dict, folder: Path) -> None:
             number(row["iterations"], ".0f"),
             _note(row),
         )
-    console = Console(stderr=True, soft_wrap=True)
-    console.print(table)
-    console.print(
+    show(
+        table,
         "success: in the method's own simulator; replay: the same controls in long-range contact. Medians over seeds of: "
         "loss, last over first; time in s; steps of the optimiser.",
-        highlight=False,
     )
     for contact, trade in {row["contact"]: row["trade"] for row in summary["rows"] if row["trade"]}.items():
-        console.print(f"{contact}: {trade}", highlight=False)
+        show(f"{contact}: {trade}")
     chosen = summary["tuning"]["chosen"]
     if chosen:
         tried = ", ".join(f"{value:g}" for value in summary["tuning"]["stiffnesses"])
         best = ", ".join(f"{entry} {value:g}" for entry, value in chosen.items())
-        console.print(
+        show(
             f"stiffness of rivals, the best of {tried} on seed {summary['tuning_seed']} "
-            f"in {summary['tuning_seconds']:g} s each: {best}",
-            highlight=False,
+            f"in {summary['tuning_seconds']:g} s each: {best}"
         )
-    console.print(f"figure: {summary['figure']}\nruns and compare.json: {folder}", highlight=False)
+    show(f"figure: {summary['figure']}\nruns and compare.json: {folder}")
 
 
 def _note(row: dict) -> str:

@@ -15,6 +15,7 @@ from farfield.commands.arguments import (
     parse_settings,
     positive_int,
 )
+from farfield.terminal import Table, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,32 +102,30 @@ def _latest(name: str):
 
 
 def _print_summary(result: dict, current, args: argparse.Namespace) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=f"{result['task']}, seed {result['seed']}", show_header=False, title_justify="left")
+    table = Table(f"{result['task']}, seed {result['seed']}")
     state = "SUCCESS" if result["success"] else "not reached" if result["complete"] else "interrupted"
-    table.add_row("result", f"stuck: {result['stuck']}" if result["stuck"] else state)
+    table.row("result", f"stuck: {result['stuck']}" if result["stuck"] else state)
     if "distance" in result:
-        table.add_row("distance", f"{result['distance']:.4f} m from the target at the last frame")
+        table.row("distance", f"{result['distance']:.4f} m from the target at the last frame")
     if "inside" in result:
-        table.add_row("objects", f"{result['inside']} of {result['objects']} in their region at the last frame")
+        table.row("objects", f"{result['inside']} of {result['objects']} in their region at the last frame")
     if result["loss_initial"] is not None:
-        table.add_row("loss", f"{result['loss_initial']:.4g} at the start, {result['loss_final']:.4g} at the end")
+        table.row("loss", f"{result['loss_initial']:.4g} at the start, {result['loss_final']:.4g} at the end")
     certificate = "every step converged, no intersections" if result["certified"] else "NOT certified"
     gap = f"; smallest gap {result['min_gap']:.2e} m" if math.isfinite(result["min_gap"]) else ""
-    table.add_row("certificate", certificate + gap)
+    table.row("certificate", certificate + gap)
     speed = result["steps"] / max(result["seconds"], 1e-9)
-    table.add_row(
+    table.row(
         "work",
         f"{result['iterations']} iterations, {result['steps']:,} steps, {result['seconds']:.1f} s ({speed:,.0f} steps/s)",
     )
     folder = current.folder
-    table.add_row("replay", f"{folder.file('replay.html')}  (open in a browser)")
-    table.add_row("convergence", str(folder.file("convergence.png")))
-    table.add_row("interactive", f"farfield view {folder.path}")
-    console = Console(stderr=True, soft_wrap=True)
-    console.print(table)
+    if folder.file("replay.html").is_file():
+        table.row("replay", f"{folder.file('replay.html')}  (open in a browser)")
+        table.row("interactive", f"farfield view {folder.path}")
+    if folder.file("convergence.png").is_file():
+        table.row("convergence", str(folder.file("convergence.png")))
+    show(table)
     if not result["complete"]:  # below the table, which would cut a long line
         words = ["farfield", "run", args.task, *(["--method", args.method] if args.method else [])]
-        console.print("continue: " + shlex.join([*words, "--resume", "--out", str(folder.path)]), highlight=False)
+        show("continue: " + shlex.join([*words, "--resume", "--out", str(folder.path)]))

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from farfield.commands.arguments import add_method_arguments, method_setup, parse_settings, positive_int
+from farfield.terminal import Table, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,13 +70,9 @@ def run_once(task, seed: int, setup, folder: Path, *, quiet: bool) -> dict:
 
 
 def _print_table(summary: dict, folder: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     title = f"{summary['task']}: {summary['successes']} of {summary['seeds']} seeds"
-    table = Table(title=title, title_justify="left")
     extra = [key for key in ("distance", "loss_share", "inside", "objects") if key in summary["results"][0]]
-    for column in (
+    columns = (
         "seed",
         "success",
         *extra,
@@ -85,11 +82,11 @@ def _print_table(summary: dict, folder: Path) -> None:
         "steps",
         "seconds",
         "cpu seconds",
-    ):
-        table.add_column(column, justify="right")
+    )
+    table = Table(title, [">" + column for column in columns])
     for result in summary["results"]:
         gap = "-" if result["min_gap"] is None else f"{result['min_gap']:.1e}"
-        table.add_row(
+        table.row(
             str(result["seed"]),
             "yes" if result["success"] else "no",
             *(f"{result[key]:.4g}" for key in extra),
@@ -100,6 +97,4 @@ def _print_table(summary: dict, folder: Path) -> None:
             f"{result['seconds']:.0f}",
             f"{result['cpu_seconds']:.0f}",
         )
-    console = Console(stderr=True, soft_wrap=True)
-    console.print(table)
-    console.print(f"runs and study.json: {folder}")
+    show(table, f"runs and study.json: {folder}")

@@ -22,6 +22,7 @@ from farfield.experiments.registry import find_method
 from farfield.experiments.runner import OtherRun, Run, Setup
 from farfield.experiments.runs import TRAJECTORY, RunDir
 from farfield.optimize.rollout_input import RolloutInput
+from farfield.optional import pyplot
 from farfield.options import with_options
 from farfield.output import BusyFolder, clean_json
 from farfield.reading import BadFile
@@ -225,10 +226,7 @@ def read_curves(plan: Plan, folder: Path, results: Sequence[Mapping[str, Any]]) 
 
 def plot(path: Path, plan: Plan, curves: Mapping[tuple[str, str], Sequence[Curve]]) -> None:
     """Loss against iterations and against seconds, one row of panels per start."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    plt = pyplot()
 
     from farfield.output import atomic_path
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from farfield.output import clean_json
 from farfield.reading import BadFile, blamed_on, read_json, require
 from farfield.stopping import shielded, stop_requests
 from farfield.tasks.task import Problem, Task
+from farfield.terminal import ProgressBar
 
 CHECKPOINT_SECONDS = 10.0
 COUNTS = ("iterations", "steps", "seconds", "cpu_seconds", "reached")
@@ -354,32 +354,18 @@ def finish(run: Run) -> dict:
 
 @contextlib.contextmanager
 def _progress(run: Run, quiet: bool) -> Iterator:
-    """A bar over all iterations with loss, gradient norm, smallest gap and steps per second; tqdm adds the time left."""
-    from tqdm import tqdm
-
+    """A bar over all iterations with loss, gradient norm, smallest gap and steps per second."""
     begun, first = time.perf_counter(), run.steps
     frames = run.driver.frames
     total = run.driver.total if frames is None else frames
     done = run.iterations if frames is None else run.driver.frame
     unit = "it" if frames is None else "frame"
-    with tqdm(
-        total=total,
-        initial=done,
-        unit=unit,
-        desc=run.task.name,
-        file=sys.stderr,
-        disable=quiet,
-        leave=False,
-        dynamic_ncols=True,
-    ) as bar:
+    with ProgressBar(run.task.name, total, done=done, unit=unit, quiet=quiet) as bar:
 
         def show(row: dict) -> None:
             speed = (run.steps - first) / max(time.perf_counter() - begun, 1e-9)
             gradient = "-" if row["gradient_norm"] is None else f"{row['gradient_norm']:.1e}"
-            bar.set_postfix_str(
-                f"loss {row['loss']:.4g}, |g| {gradient}, gap {row['min_gap']:.1e} m, {speed:,.0f} steps/s",
-                refresh=False,
-            )
-            bar.update((run.iterations if frames is None else run.driver.frame) - bar.n)
+            bar.note = f"loss {row['loss']:.4g}, |g| {gradient}, gap {row['min_gap']:.1e} m, {speed:,.0f} steps/s"
+            bar.update((run.iterations if frames is None else run.driver.frame) - bar.done)
 
         yield show
