@@ -47,6 +47,7 @@ PYTHON_RANKS = {
     "convex": 0,
     "coordinates": 0,
     "differences": 0,
+    "executors": 0,
     "files": 0,
     "soft_top_k": 0,
     "importers": 0,

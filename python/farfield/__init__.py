@@ -9,6 +9,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
+import farfield.contact_models  # noqa: F401, contact models can be pickled then
 from farfield._core import (
     Actuator,
     ActuatorType,

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 
-from farfield.commands.arguments import parse_settings, positive_float, positive_int
+from farfield.commands.arguments import add_executor_argument, parse_settings, positive_float, positive_int
 from farfield.optional import left_out
 from farfield.terminal import ProgressBar, Table, show
 
@@ -49,21 +50,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="change an option of a method, as bundle:samples=8; repeatable",
     )
     parser.add_argument("--out", metavar="DIR", help="folder of the runs (default: runs/compare-TASK)")
+    add_executor_argument(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress and no table")
 
 
 def run(args: argparse.Namespace) -> int:
+    from farfield.executors import open_executor
     from farfield.experiments import tuning
     from farfield.output import dump_json
 
     plan = make_plan(args)
     folder = _open(plan, Path(args.out if args.out is not None else f"runs/compare-{plan.task.name}"))
-    trials, complete = _tune(plan, folder.path, quiet=args.quiet)
     results = []
-    if complete:
-        plan = tuning.tuned(plan, trials)
-        results, complete = _run_all(plan, folder.path, quiet=args.quiet)
+    with open_executor(args.executor) as executor:
+        trials, complete = _tune(plan, folder.path, executor, quiet=args.quiet)
+        if complete:
+            plan = tuning.tuned(plan, trials)
+            results, complete = _run_all(plan, folder.path, executor, quiet=args.quiet)
     summary = _write(plan, folder, trials, results, complete)
     if args.json:
         print(dump_json(summary))
@@ -134,25 +138,29 @@ def _open(plan, path: Path):
     return RunDir.create(f"compare-{plan.task.name}", options=fixed, path=path)
 
 
-def _tune(plan, folder: Path, *, quiet: bool) -> tuple[list[dict], bool]:
+def _tune(plan, folder: Path, executor, *, quiet: bool) -> tuple[list[dict], bool]:
     """What every rival reaches at every stiffness of the sweep."""
     from farfield.experiments import tuning
 
     if plan.tuning_seconds == 0.0:
         return [], True
     name = lambda job: f"{job[0]}, stiffness {job[1]:g}"  # noqa: E731
-    return _run_jobs(plan, folder, tuning.jobs(plan), tuning.try_one, name, plan.tuning_seconds, quiet=quiet)
+    return _run_jobs(plan, folder, tuning.jobs(plan), tuning.try_one, name, plan.tuning_seconds, executor, quiet=quiet)
 
 
-def _run_all(plan, folder: Path, *, quiet: bool) -> tuple[list[dict], bool]:
+def _run_all(plan, folder: Path, executor, *, quiet: bool) -> tuple[list[dict], bool]:
     """Results of all runs, in order, until the end or Ctrl-C."""
     from farfield.experiments import compare
 
     name = lambda job: f"{job[0]}, {job[1]}, seed {job[2]}"  # noqa: E731
-    return _run_jobs(plan, folder, plan.jobs(), compare.run_one, name, plan.budget, quiet=quiet)
+    return _run_jobs(plan, folder, plan.jobs(), compare.run_one, name, plan.budget, executor, quiet=quiet)
 
 
-def _run_jobs(plan, folder: Path, jobs, run_one, name, budget: float, *, quiet: bool) -> tuple[list[dict], bool]:
+def _run_jobs(
+    plan, folder: Path, jobs, run_one, name, budget: float, executor, *, quiet: bool
+) -> tuple[list[dict], bool]:
+    if executor is not None:
+        return _run_elsewhere(partial(_job, run_one, plan, folder.resolve()), jobs, executor, quiet=quiet)
     results = []
     with ProgressBar(total=len(jobs), unit="run", quiet=quiet) as bar:
 
@@ -172,6 +180,22 @@ def _run_jobs(plan, folder: Path, jobs, run_one, name, budget: float, *, quiet: 
                 return results, False
             bar.update()
     return results, True
+
+
+def _run_elsewhere(work, jobs, executor, *, quiet: bool) -> tuple[list[dict], bool]:
+    """The same by other processes: those that are complete, in order, until the end or Ctrl-C."""
+    from farfield.executors import in_order
+
+    with ProgressBar(total=len(jobs), unit="run", quiet=quiet) as bar:
+        results = in_order(work, jobs, executor, told=lambda result: bar.update())
+    return [result for result, _ in results if result], all(complete for _, complete in results)
+
+
+def _job(run_one, plan, folder: Path, job) -> tuple[dict, bool]:
+    from farfield.executors import require_shared
+
+    require_shared(folder)
+    return run_one(plan, folder, job, lambda current, row: None)
 
 
 def _write(plan, folder, trials: list[dict], results: list[dict], complete: bool) -> dict:

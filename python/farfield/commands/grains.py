@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-from farfield.commands.arguments import add_output_arguments, positive_float, positive_int, up_to
+from farfield.commands.arguments import add_executor_argument, add_output_arguments, positive_float, positive_int, up_to
 from farfield.optional import left_out, pyplot
 from farfield.terminal import ProgressBar, Table, show
 
@@ -59,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--paper-network", action="store_true", help="ReLU on the raw angle, for replication")
     parser.add_argument("--labels", default="exact", metavar="L", help="exact, or paper for replication")
     parser.add_argument("--resume", action="store_true", help="continue the run of --out from its checkpoint")
+    add_executor_argument(parser)
     parser.add_argument("--no-pictures", action="store_true", help="no PNG, animation and figure")
     add_output_arguments(parser)
 
@@ -245,6 +246,7 @@ def _resumed(path: str, experiment: dict):
 
 def run_claims(args: argparse.Namespace) -> int:
     """Published claims about shape over several random starts; runs already in --out are kept."""
+    from farfield.executors import open_executor
     from farfield.experiments.runs import RunDir
     from farfield.grains import claims
     from farfield.output import dump_json
@@ -258,7 +260,10 @@ def run_claims(args: argparse.Namespace) -> int:
     maps = map_options(args)
     total = args.seeds * sum(len(claims.CLAIMS[name].variants) for name in names)
     results = {}
-    with ProgressBar("claims", total, unit="run", quiet=args.quiet, keep=True) as bar:
+    with (
+        open_executor(args.executor) as executor,
+        ProgressBar("claims", total, unit="run", quiet=args.quiet, keep=True) as bar,
+    ):
 
         def told(text: str) -> None:
             bar.note = text
@@ -270,9 +275,10 @@ def run_claims(args: argparse.Namespace) -> int:
                 folder.path,
                 grains=args.grains,
                 seeds=args.seeds,
-                threads=args.threads or default_threads(),
+                threads=args.threads or (default_threads() if executor is None else 1),
                 maps=maps,
                 progress=told,
+                executor=executor,
             )
             folder.write_json(f"{name}.json", results[name])
             if not args.no_pictures:
@@ -299,7 +305,9 @@ def _figure(folder, name: str, draw) -> None:
 
 
 def _options(args: argparse.Namespace) -> dict:
-    return {key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet", "resume")}
+    return {
+        key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet", "resume", "executor")
+    }
 
 
 def _scene_pictures(folder, scene, done, result) -> None:

@@ -9,6 +9,7 @@ import shlex
 from pathlib import Path
 
 from farfield.commands.arguments import (
+    add_executor_argument,
     add_method_arguments,
     add_output_arguments,
     method_setup,
@@ -36,16 +37,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="continue the run in --out, or the latest unfinished one of this task"
     )
+    add_executor_argument(parser)
     add_output_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    from farfield.executors import open_executor
     from farfield.experiments import runner
     from farfield.output import dump_json
 
     settings = parse_settings(args.settings, args.iterations)
     current = _resumed(args, settings) if args.resume else _started(args, settings)
-    complete = runner.execute(current, quiet=args.quiet)
+    with open_executor(args.executor) as executor:
+        current.objective.use(executor)
+        complete = runner.execute(current, quiet=args.quiet)
+        current.objective.use(None)
     result = runner.finish(current)
     if args.json:
         print(dump_json(result))

@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from farfield.commands.arguments import add_method_arguments, method_setup, parse_settings, positive_int
+from farfield.commands.arguments import (
+    add_executor_argument,
+    add_method_arguments,
+    method_setup,
+    parse_settings,
+    positive_int,
+)
 from farfield.terminal import Table, show
 
 
@@ -20,13 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--iterations", type=positive_int, metavar="N", help="the same as --set iterations=N")
     parser.add_argument("--set", action="append", default=[], metavar="K=V", dest="settings", help="change an option")
     parser.add_argument("--out", metavar="DIR", help="folder of the runs (default: runs/study-TASK)")
+    add_executor_argument(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress and no table")
 
 
 def run(args: argparse.Namespace) -> int:
+    from farfield.executors import open_executor
     from farfield.experiments import runner
     from farfield.experiments.registry import find_task
+    from farfield.experiments.study import study
     from farfield.options import with_options
     from farfield.output import FolderLock, dump_json, write_text
 
@@ -35,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     lock = FolderLock.take(folder)  # noqa: F841, held until the end
     setup = runner.complete_setup(**method_setup(args))
-    results = [run_once(task, seed, setup, folder / f"seed-{seed}", quiet=args.quiet) for seed in range(args.seeds)]
+    with open_executor(args.executor) as executor:
+        results = study(task, range(args.seeds), setup, folder, executor=executor, quiet=args.quiet)
     summary = {
         **setup.config(task),
         "seeds": args.seeds,
@@ -49,24 +58,6 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet:
         _print_table(summary, folder)
     return 0
-
-
-def run_once(task, seed: int, setup, folder: Path, *, quiet: bool) -> dict:
-    """The result of one seed: read when its run is complete, continued when it is not, else begun."""
-    from farfield.experiments import runner
-    from farfield.output import clean_json
-
-    current, result = runner.find_or_start(task, seed, setup, folder)
-    if result is not None:
-        return result
-    complete = runner.execute(current, quiet=quiet)
-    result = clean_json(runner.finish(current))
-    if not complete:
-        raise KeyboardInterrupt
-    if not quiet:
-        verdict = "success" if result["success"] else "not reached"
-        print(f"{task.name}, seed {seed}: {verdict}, {result['seconds']:.0f} s", file=sys.stderr)
-    return result
 
 
 def _print_table(summary: dict, folder: Path) -> None:

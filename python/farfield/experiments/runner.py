@@ -8,18 +8,16 @@ metrics.jsonl (one line per optimiser iteration), checkpoint.npz (the driver's w
 from __future__ import annotations
 
 import contextlib
-import inspect
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import farfield as ff
-from farfield.experiments.registry import METHODS, find_method
+from farfield.experiments.registry import METHODS, find_method, task_file
 from farfield.experiments.runs import CHECKPOINT, RESULT, TRAJECTORY, RunDir
 from farfield.optimize.driver import Driver, Stuck
 from farfield.optimize.starts import START_SAMPLES, Started, best_sample
@@ -156,16 +154,6 @@ def kept_setup(folder: RunDir) -> Setup:
     for name, value in {**options["set"], **options.get("method_set", {})}.items():
         require(file, value, (str, float, bool, None), f"options: {name}")
     return Setup.of(options)
-
-
-def task_file(task: Task) -> Path | None:
-    """The file of a task of one's own; None for those that come with the package."""
-    if type(task).__module__.startswith("farfield."):
-        return None
-    try:
-        return Path(inspect.getfile(type(task)))
-    except (TypeError, OSError):  # typed into an interpreter
-        return None
 
 
 def complete_setup(**fields: Any) -> Setup:
