@@ -60,6 +60,7 @@ PYTHON_RANKS = {
     "output": 0,
     "reading": 0,
     "reshape": 0,
+    "scene_files": 0,
     "stopping": 0,
     "terminal": 0,
     "threads": 0,
