@@ -24,4 +24,9 @@ NB_MODULE(_core, m) {
     farfield::python::bind_grains(m);
     farfield::python::bind_grain_networks(m);
     farfield::python::bind_benchmarks(m);
+    m.def(
+        "_call_init",
+        [](const nb::type_object& type) { reinterpret_cast<PyTypeObject*>(type.ptr())->tp_vectorcall = nullptr; },
+        nb::arg("type"),
+        "Makes instances through __init__ as Python sees it, so that farfield.messages can stand around it.");
 }

@@ -7,14 +7,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 python3 -m venv "$scratch/venv"
 python="$scratch/venv/bin/python"
-mapfile -t wanted < <(python3 - <<'PY'
-import tomllib
-project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-extras = project["optional-dependencies"]
-for name in project["dependencies"] + extras["test"] + [d for d in extras["dev"] if not d.startswith("farfield")]:
-    print(name)
-PY
-)
+mapfile -t wanted < <(python3 tools/requirements.py dev)
 "$python" -m pip install -q "${wanted[@]}"
 {
     echo "# Exact versions of everything in .venv: run-time, build and test. Refresh with tools/lock.sh."
@@ -27,9 +20,9 @@ PY
     comm -13 <(sort "$scratch/before") <("$python" -m pip freeze | sort)
 } > docs/requirements.lock
 "$python" -m pip freeze > "$scratch/before"
-"$python" -m pip install -q -c requirements.lock "torch==2.13.0" "jax>=0.5"
+"$python" -m pip install -q -c requirements.lock "torch==2.13.0" "jax>=0.5" "ray>=2.40" "cma>=3.3"
 {
-    echo "# What make test adds to .venv: the learning frameworks. Refresh with tools/lock.sh."
+    echo "# What make test adds to .venv: the learning frameworks and Ray. Refresh with tools/lock.sh."
     echo "# PyTorch is fixed to the version whose CPU build the tests are known to pass with."
     comm -13 <(sort "$scratch/before") <("$python" -m pip freeze | sort) | sed 's/+cpu$//'
     grep -i -E '^(jinja2|markupsafe)==' docs/requirements.lock

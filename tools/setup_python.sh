@@ -22,10 +22,5 @@ if "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; the
 else
     echo "-- Python older than 3.11, which $lock does not cover: installing the newest versions pyproject.toml allows"
     "$venv/bin/python" -m pip install -qq tomli
-    "$venv/bin/python" - <<'PY' | xargs -d '\n' "$venv/bin/python" -m pip install -qq
-import tomli
-project = tomli.load(open("pyproject.toml", "rb"))["project"]
-extras = project["optional-dependencies"]
-print(*project["dependencies"], *extras["test"], *(d for d in extras["dev"] if not d.startswith("farfield")), sep="\n")
-PY
+    "$venv/bin/python" tools/requirements.py dev | xargs -d '\n' "$venv/bin/python" -m pip install -qq
 fi

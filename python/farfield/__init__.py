@@ -9,6 +9,8 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
+import farfield.contact_models
+import farfield.messages  # noqa: F401, everything in the core explains what is wrong with its arguments then
 from farfield._core import (
     Actuator,
     ActuatorType,
@@ -100,6 +102,10 @@ from farfield._core import (
     passive_force_vjp,
     project_onto_constraints,
     retract,
+    rollout,
+    rollout_batch,
+    rollout_vjp,
+    rollout_vjp_batch,
     save_model,
     save_state,
     save_trajectory,
@@ -111,7 +117,7 @@ from farfield.collision import choose_collision
 from farfield.convex import convex_parts, decompose
 from farfield.coordinates import pose_partials, tangent_partials
 from farfield.loss_check import check_loss
-from farfield.messages import rollout, rollout_batch, rollout_vjp, rollout_vjp_batch
+from farfield.scene_files import scene_file
 
 __all__ = [
     "Actuator",
@@ -217,6 +223,7 @@ __all__ = [
     "save_model",
     "save_state",
     "save_trajectory",
+    "scene_file",
     "settle",
     "step_jacobian",
     "tangent_partials",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import json
 from typing import Any
 
@@ -47,3 +48,12 @@ def contact_model(name: str, **options: Any) -> ContactModel | None:
     if name not in CONTACT_MODELS:
         raise ValueError(f"contact model '{name}' is unknown, expected one of: {', '.join(['none', *CONTACT_MODELS])}")
     return CONTACT_MODELS[name](**options)
+
+
+def _described(text: str) -> ContactModel | None:
+    return contact_from_description(text)
+
+
+# Processes hand contact models to each other as their options.
+for _kind in CONTACT_MODELS.values():
+    copyreg.pickle(_kind, lambda model: (_described, (model.description,)))

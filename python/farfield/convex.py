@@ -12,6 +12,7 @@ from collections.abc import Collection
 import numpy as np
 
 from farfield._core import Moments, Scene, ShapeType, TriangleMesh, build_model
+from farfield.optional import needed
 
 
 def convex_parts(
@@ -26,17 +27,14 @@ def convex_parts(
         seed: Of CoACD's tree search.
 
     Raises:
-        ValueError: The package coacd is missing, or an option is out of range.
+        ValueError: An option is out of range.
+        MissingPackage: The package coacd is not installed.
     """
     if not 0.01 <= threshold <= 1.0:
         raise ValueError(f"convex_parts: threshold {threshold}, expected 0.01 to 1")
     if max_parts == 0 or max_parts < -1:
         raise ValueError(f"convex_parts: max_parts {max_parts}, expected -1 or >= 1")
-    try:
-        import coacd
-    except ImportError as error:
-        raise ValueError("convex_parts: needs the package coacd: pip install coacd") from error
-
+    coacd = needed("coacd", extra="meshes")
     coacd.set_log_level("error")
     parts = coacd.run_coacd(
         coacd.Mesh(np.asarray(mesh.vertices), np.asarray(mesh.triangles)),

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import farfield as ff
+from farfield.optional import pyplot
 from farfield.tasks import t_push
 
 SIDE, SHIFT, DEPTH = 0.1, 0.03, 1e-3  # of the boxes [m]
@@ -92,10 +93,7 @@ def numbers() -> dict[str, dict[str, float]]:
 
 def draw(path: Path) -> None:
     """Points of both bodies by separation, and where the load sits."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    plt = pyplot()
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 4.2))
     panels = {

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import farfield as ff
+from farfield.optional import pyplot
 
 RADII, POINTS = (0.10, 0.05), (400, 100)  # of the spheres [m]
 STIFFNESS, TEMPERATURE = 1000.0, 4e-3
@@ -62,10 +63,7 @@ def hausdorff(cloud: ff.PointCloud, reach: float = 2.0) -> float:
 
 
 def draw_squares(path: Path) -> dict[str, float]:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    plt = pyplot()
 
     panels = {
         "eps 0.025": square(4, 0.025),
@@ -182,10 +180,7 @@ def all_jumps() -> dict[str, list[float]]:
 
 
 def draw_spheres(path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    plt = pyplot()
 
     model, contact = spheres()
     grid = np.linspace(-0.2, 0.2, 61)

@@ -21,6 +21,7 @@ from farfield.benchmarks.measure import Check, result_hash
 from farfield.experiments.registry import TASKS, find_task
 from farfield.experiments.runner import Setup, prepare
 from farfield.optimize.driver import Stuck
+from farfield.optional import pyplot
 from farfield.options import option, with_options
 from farfield.tasks.task import Task
 
@@ -221,10 +222,7 @@ def _share(row: dict[str, Any]) -> float:
 
 def plot(path: Path, curves: dict[str, list[list[float]]]) -> None:
     """Loss of the window against frames, one panel per task, one colour per contact model, one line per seed."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    plt = pyplot()
 
     from farfield.output import atomic_path
 

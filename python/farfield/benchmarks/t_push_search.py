@@ -13,6 +13,7 @@ import sys
 import numpy as np
 
 from farfield.benchmarks.t_push_mujoco import MujocoPush, targets
+from farfield.optional import needed
 
 START = (0.0, -0.22)
 VIA_POINTS, POPULATION, GENERATIONS = 7, 20, 150
@@ -32,7 +33,7 @@ def cost(push: MujocoPush, via: np.ndarray, goal: np.ndarray) -> float:
 def search(goal: np.ndarray, seed: int = 0, generations: int = GENERATIONS) -> dict:
     """The best motion found."""
     try:
-        import cma
+        cma = needed("cma", extra="search")
     except ImportError as error:
         raise ImportError("the search needs the package cma: pip install farfield[search]") from error
     push = MujocoPush()

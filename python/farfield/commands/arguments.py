@@ -152,6 +152,16 @@ def describe_move(model, move) -> str:
     return f"'{names[move.body]}' moved by ({x:.3g}, {y:.3g}, {z:.3g}) mm: it {' and '.join(reasons)}"
 
 
+def add_executor_argument(parser: argparse.ArgumentParser) -> None:
+    """--executor."""
+    parser.add_argument(
+        "--executor",
+        default="local",
+        metavar="E",
+        help="where jobs are computed: local, ray, or ray:ADDRESS of a cluster; same numbers (default: local)",
+    )
+
+
 def add_contact_argument(parser: argparse.ArgumentParser, *, default: str) -> None:
     """--contact."""
     parser.add_argument("--contact", default=default, metavar="M", help=f"contact model, or none (default: {default})")

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
 
 from farfield.benchmarks import BENCHMARKS
+from farfield.terminal import ProgressBar, Table, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,25 +63,21 @@ def _silent(text: str, turns: int):
 
 def _bars():
     """Makes one bar after the other; a new one ends the last, which need not have come to its end."""
-    from tqdm import tqdm
-
     last = []
 
     def bar(text: str, turns: int):
         if last:
             last.pop().close()
-        last.append(tqdm(total=turns, desc=text, file=sys.stderr, leave=False))
+        last.append(ProgressBar(text, turns))
         return last[0].update
 
     return bar
 
 
-def _rows_table(rows: list[dict], table_type):
-    table = table_type(title="Rows", title_justify="left")
-    for key in rows[0]:
-        table.add_column(key.replace("_", " "), justify="right")
+def _rows_table(rows: list[dict]) -> Table:
+    table = Table("Rows", [">" + key.replace("_", " ") for key in rows[0]])
     for row in rows:
-        table.add_row(*(_cell(row[key]) for key in rows[0]))
+        table.row(*(_cell(row[key]) for key in rows[0]))
     return table
 
 
@@ -96,29 +92,20 @@ def _cell(value) -> str:
 
 
 def _print_summary(result: dict, about: dict) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(stderr=True, soft_wrap=True)
     if result.get("rows"):
-        console.print(_rows_table(result["rows"], Table))
-    times = Table(title="Times per call", title_justify="left")
-    for column in ("what", "minimum [us]", "median [us]", "repeats"):
-        times.add_column(column, justify="left" if column == "what" else "right")
+        show(_rows_table(result["rows"]))
+    times = Table("Times per call", ("what", ">minimum [us]", ">median [us]", ">repeats"))
     for name, timing in result["timings"].items():
-        times.add_row(name, f"{1e6 * timing.minimum:.2f}", f"{1e6 * timing.median:.2f}", str(timing.repeats))
-    checks = Table(title="Bounds; ratios are of minima, all from this run", title_justify="left")
-    for column in ("what", "measured", "bound", "", "note"):
-        checks.add_column(column, justify="right" if column == "measured" else "left")
+        times.row(name, f"{1e6 * timing.minimum:.2f}", f"{1e6 * timing.median:.2f}", str(timing.repeats))
+    checks = Table("Bounds; ratios are of minima, all from this run", ("what", ">measured", "bound", "", "note"))
     for check in result["checks"]:
         verdict = {True: "ok", False: "FAILED", None: "not measured"}[check.passed]
         measured = "-" if check.value is None else f"{check.value:.3g}"
-        checks.add_row(check.name, measured, f"{check.relation} {check.bound:g}", verdict, check.note)
-    console.print(*([times] if result["timings"] else []), checks)
+        checks.row(check.name, measured, f"{check.relation} {check.bound:g}", verdict, check.note)
+    show(*([times] if result["timings"] else []), checks)
     hashes = ", ".join(f"{name} {value}" for name, value in result["hashes"].items())
-    console.print(f"result hashes: {hashes}", highlight=False)
-    console.print(
+    show(
+        f"result hashes: {hashes}",
         f"{about['cpu']}, {about['cores']} cores, threads 1 unless named; SIMD target {about['simd']}; "
         f"{about['compiler']} {about['flags']}; mujoco {about['versions'].get('mujoco')}; commit {about['commit']}",
-        highlight=False,
     )

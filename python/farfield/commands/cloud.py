@@ -6,6 +6,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from farfield.optional import pyplot
+
 POLYHEDRAL_BOUND = 1e-3  # share of wrong signs near the surface
 
 
@@ -73,14 +75,11 @@ def run(args: argparse.Namespace) -> int:
 
 def draw(cloud, path: str) -> None:
     """Points and normals, and the zero surface in three planes through the middle."""
-    import matplotlib
-
-    matplotlib.use("Agg")
     import numpy as np
-    from matplotlib import pyplot as plt
 
     import farfield as ff
 
+    plt = pyplot()
     points, normals = np.asarray(cloud.points), np.asarray(cloud.normals)
     low, high = points.min(0), points.max(0)
     middle, half = 0.5 * (low + high), 0.65 * (high - low).max()

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from functools import partial
 from pathlib import Path
 
-from farfield.commands.arguments import parse_settings, positive_float, positive_int
+from farfield.commands.arguments import add_executor_argument, parse_settings, positive_float, positive_int
+from farfield.optional import left_out
+from farfield.terminal import ProgressBar, Table, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,21 +50,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="change an option of a method, as bundle:samples=8; repeatable",
     )
     parser.add_argument("--out", metavar="DIR", help="folder of the runs (default: runs/compare-TASK)")
+    add_executor_argument(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress and no table")
 
 
 def run(args: argparse.Namespace) -> int:
+    from farfield.executors import open_executor
     from farfield.experiments import tuning
     from farfield.output import dump_json
 
     plan = make_plan(args)
     folder = _open(plan, Path(args.out if args.out is not None else f"runs/compare-{plan.task.name}"))
-    trials, complete = _tune(plan, folder.path, quiet=args.quiet)
     results = []
-    if complete:
-        plan = tuning.tuned(plan, trials)
-        results, complete = _run_all(plan, folder.path, quiet=args.quiet)
+    with open_executor(args.executor) as executor:
+        trials, complete = _tune(plan, folder.path, executor, quiet=args.quiet)
+        if complete:
+            plan = tuning.tuned(plan, trials)
+            results, complete = _run_all(plan, folder.path, executor, quiet=args.quiet)
     summary = _write(plan, folder, trials, results, complete)
     if args.json:
         print(dump_json(summary))
@@ -133,37 +138,38 @@ def _open(plan, path: Path):
     return RunDir.create(f"compare-{plan.task.name}", options=fixed, path=path)
 
 
-def _tune(plan, folder: Path, *, quiet: bool) -> tuple[list[dict], bool]:
+def _tune(plan, folder: Path, executor, *, quiet: bool) -> tuple[list[dict], bool]:
     """What every rival reaches at every stiffness of the sweep."""
     from farfield.experiments import tuning
 
     if plan.tuning_seconds == 0.0:
         return [], True
     name = lambda job: f"{job[0]}, stiffness {job[1]:g}"  # noqa: E731
-    return _run_jobs(plan, folder, tuning.jobs(plan), tuning.try_one, name, plan.tuning_seconds, quiet=quiet)
+    return _run_jobs(plan, folder, tuning.jobs(plan), tuning.try_one, name, plan.tuning_seconds, executor, quiet=quiet)
 
 
-def _run_all(plan, folder: Path, *, quiet: bool) -> tuple[list[dict], bool]:
+def _run_all(plan, folder: Path, executor, *, quiet: bool) -> tuple[list[dict], bool]:
     """Results of all runs, in order, until the end or Ctrl-C."""
     from farfield.experiments import compare
 
     name = lambda job: f"{job[0]}, {job[1]}, seed {job[2]}"  # noqa: E731
-    return _run_jobs(plan, folder, plan.jobs(), compare.run_one, name, plan.budget, quiet=quiet)
+    return _run_jobs(plan, folder, plan.jobs(), compare.run_one, name, plan.budget, executor, quiet=quiet)
 
 
-def _run_jobs(plan, folder: Path, jobs, run_one, name, budget: float, *, quiet: bool) -> tuple[list[dict], bool]:
-    from tqdm import tqdm
-
+def _run_jobs(
+    plan, folder: Path, jobs, run_one, name, budget: float, executor, *, quiet: bool
+) -> tuple[list[dict], bool]:
+    if executor is not None:
+        return _run_elsewhere(partial(_job, run_one, plan, folder.resolve()), jobs, executor, quiet=quiet)
     results = []
-    with tqdm(total=len(jobs), unit="run", file=sys.stderr, disable=quiet, leave=False, dynamic_ncols=True) as bar:
+    with ProgressBar(total=len(jobs), unit="run", quiet=quiet) as bar:
 
         def watch(current, row) -> None:
             spent = f"{current.spent(plan.clock):.0f} of {budget:g} s"
-            bar.set_postfix_str(f"{spent}, loss {row['loss']:.4g}", refresh=False)
-            bar.update(0)
+            bar.tell(f"{spent}, loss {row['loss']:.4g}")
 
         for job in jobs:
-            bar.set_description(name(job))
+            bar.describe(name(job))
             try:
                 result, complete = run_one(plan, folder, job, watch)
             except KeyboardInterrupt:  # before its first iteration or after its last
@@ -176,13 +182,30 @@ def _run_jobs(plan, folder: Path, jobs, run_one, name, budget: float, *, quiet: 
     return results, True
 
 
+def _run_elsewhere(work, jobs, executor, *, quiet: bool) -> tuple[list[dict], bool]:
+    """The same by other processes: those that are complete, in order, until the end or Ctrl-C."""
+    from farfield.executors import in_order
+
+    with ProgressBar(total=len(jobs), unit="run", quiet=quiet) as bar:
+        results = in_order(work, jobs, executor, told=lambda result: bar.update())
+    return [result for result, _ in results if result], all(complete for _, complete in results)
+
+
+def _job(run_one, plan, folder: Path, job) -> tuple[dict, bool]:
+    from farfield.executors import require_shared
+
+    require_shared(folder)
+    return run_one(plan, folder, job, lambda current, row: None)
+
+
 def _write(plan, folder, trials: list[dict], results: list[dict], complete: bool) -> dict:
     """compare.png, then compare.json, each in one piece."""
     from farfield.experiments import compare, tuning
     from farfield.threads import default_threads
 
     figure = folder.file("compare.png")
-    compare.plot(figure, plan, compare.read_curves(plan, folder.path, results))
+    with left_out("compare.png"):
+        compare.plot(figure, plan, compare.read_curves(plan, folder.path, results))
     summary = {
         **folder.config["options"],
         "starts": plan.starts,
@@ -211,16 +234,11 @@ def _write(plan, folder, trials: list[dict], results: list[dict], complete: bool
 
 
 def _print_table(summary: dict, folder: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     title = f"{summary['task']}: {summary['budget_seconds']:g} s per run, {summary['threads']} threads"
-    table = Table(title=title, title_justify="left")
-    for column in ("start", "method", "success", "replay", "loss", "time", "steps", "note"):
-        table.add_column(column, justify="left" if column in ("start", "method", "note") else "right")
+    table = Table(title, ("start", "method", ">success", ">replay", ">loss", ">time", ">steps", "note"))
     number = lambda value, form: "-" if value is None else format(value, form)  # noqa: E731
     for row in summary["rows"]:
-        table.add_row(
+        table.row(
             row["start"],
             row["entry"],
             f"{row['successes']}/{row['runs']}",
@@ -230,25 +248,22 @@ def _print_table(summary: dict, folder: Path) -> None:
             number(row["iterations"], ".0f"),
             _note(row),
         )
-    console = Console(stderr=True, soft_wrap=True)
-    console.print(table)
-    console.print(
+    show(
+        table,
         "success: in the method's own simulator; replay: the same controls in long-range contact. Medians over seeds of: "
         "loss, last over first; time in s; steps of the optimiser.",
-        highlight=False,
     )
     for contact, trade in {row["contact"]: row["trade"] for row in summary["rows"] if row["trade"]}.items():
-        console.print(f"{contact}: {trade}", highlight=False)
+        show(f"{contact}: {trade}")
     chosen = summary["tuning"]["chosen"]
     if chosen:
         tried = ", ".join(f"{value:g}" for value in summary["tuning"]["stiffnesses"])
         best = ", ".join(f"{entry} {value:g}" for entry, value in chosen.items())
-        console.print(
+        show(
             f"stiffness of rivals, the best of {tried} on seed {summary['tuning_seed']} "
-            f"in {summary['tuning_seconds']:g} s each: {best}",
-            highlight=False,
+            f"in {summary['tuning_seconds']:g} s each: {best}"
         )
-    console.print(f"figure: {summary['figure']}\nruns and compare.json: {folder}", highlight=False)
+    show(f"figure: {summary['figure']}\nruns and compare.json: {folder}")
 
 
 def _note(row: dict) -> str:

@@ -7,11 +7,13 @@ import argparse
 
 OPTIONAL = {
     "viewer": ("viser", "matplotlib"),
+    "meshes": ("trimesh", "pycollada", "coacd", "fast_simplification", "svgelements"),
+    "tasks": ("scipy",),
+    "search": ("cma",),
     "torch": ("torch",),
     "jax": ("jax", "jaxlib"),
     "gym": ("gymnasium",),
-    "tasks": ("scipy",),
-    "meshes": ("coacd", "fast_simplification"),
+    "ray": ("ray",),
 }
 TOLERANCE = 1e-6
 
@@ -128,7 +130,7 @@ def lines(report: dict) -> list[str]:
         "simd, threads": f"{report['simd']}; {report['threads']} of {report['cores']} cores ({variable})",
         "needed": f"numpy {report['numpy']}, mujoco {report['mujoco'] or 'MISSING'}",
         "viewer, meshes": f"{told['viewer']}; {told['meshes']}",
-        "learning": f"[torch] {told['torch']}; [jax] {told['jax']}; [gym] {told['gym']}; [tasks] {told['tasks']}",
+        "learning": f"[torch] {told['torch']}; [jax] {told['jax']}; [gym] {told['gym']}; [tasks] {told['tasks']}; [search] {told['search']}; [ray] {told['ray']}",
         "gradient": f"analytic {gradient['analytic']:.9g}, differences {gradient['differences']:.9g}, "
         f"relative error {gradient['relative_error']:.1e}, {gradient['seconds']:.2f} s",
         "verdict": "works" if report["ok"] else f"FAILED: the gradient is off by more than {TOLERANCE:g}",

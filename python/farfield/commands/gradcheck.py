@@ -16,6 +16,8 @@ from farfield.commands.arguments import (
     positive_float,
 )
 from farfield.contact_models import contact_model
+from farfield.optional import left_out, pyplot
+from farfield.terminal import ProgressBar, Table, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,10 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    import sys
-
-    from tqdm import tqdm
-
     from farfield.experiments.runs import RunDir
     from farfield.gradcheck import check_problem, gradcheck
     from farfield.output import dump_json
@@ -49,17 +47,18 @@ def run(args: argparse.Namespace) -> int:
     scene, problem = _scene(args)
     options = {"file": args.file, "body": args.body, "contact": args.contact, "dt": scene["dt"]}
     folder = RunDir.create("gradcheck", options=options, seed=args.seed, path=args.out)
-    with tqdm(file=sys.stderr, disable=args.quiet, unit="check") as bar:
+    with ProgressBar(unit="check", quiet=args.quiet) as bar:
 
         def progress(text: str) -> None:
-            bar.set_description(text)
+            bar.describe(text)
             bar.update()
 
         report = gradcheck(**scene, body=args.body, seed=args.seed, progress=progress)
         if problem is not None:
             check_problem(report, problem, contact=scene["contact"], seed=args.seed, progress=progress)
     folder.write_json("gradcheck.json", report.to_dict())
-    plot(report, folder.file("gradcheck.png"))
+    with left_out("gradcheck.png"):
+        plot(report, folder.file("gradcheck.png"))
     if args.json:
         print(dump_json(report.to_dict()))
     if not args.quiet:
@@ -100,10 +99,7 @@ def _scene(args: argparse.Namespace) -> tuple[dict, Any]:
 
 def plot(report, path) -> None:
     """Relative error and gradient size against the gap."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    plt = pyplot()
 
     from farfield.gradcheck import TOLERANCE
     from farfield.output import atomic_path
@@ -139,19 +135,15 @@ def plot(report, path) -> None:
 
 
 def summarise(report, folder) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     table = Table(
-        title=f"gradcheck, body '{report.body}': {'passed' if report.passed else 'FAILED'}", title_justify="left"
+        f"gradcheck, body '{report.body}': {'passed' if report.passed else 'FAILED'}",
+        ("quantity", ">cases", ">worst relative error", ">noise-limited", ">failed"),
     )
-    for column in ("quantity", "cases", "worst relative error", "noise-limited", "failed"):
-        table.add_column(column, justify="left" if column == "quantity" else "right")
     for quantity in dict.fromkeys(case.quantity for case in report.cases):
         cases = [case for case in report.cases if case.quantity == quantity]
         clear = [case.relative_error for case in cases if not case.noise_limited]
         worst = f"{max(clear):.1e}" if clear else "-"
-        table.add_row(
+        table.row(
             quantity,
             str(len(cases)),
             worst,
@@ -159,11 +151,11 @@ def summarise(report, folder) -> None:
             str(sum(not c.ok for c in cases)),
         )
     for quantity, reason in report.unchecked.items():
-        table.add_row(quantity, "0", reason, "", "")
-    console = Console(stderr=True, soft_wrap=True)
-    console.print(table)
+        table.row(quantity, "0", reason, "", "")
+    show(table)
     for text in report.mistakes:
-        console.print(f"WRONG: {text}", highlight=False)
+        show(f"WRONG: {text}")
     for text in report.skipped:
-        console.print(f"skipped: {text}")
-    console.print(f"plot: {folder.file('gradcheck.png')}")
+        show(f"skipped: {text}")
+    if folder.file("gradcheck.png").is_file():
+        show(f"plot: {folder.file('gradcheck.png')}")

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
 
-from farfield.commands.arguments import add_output_arguments, positive_float, positive_int, up_to
+from farfield.commands.arguments import add_executor_argument, add_output_arguments, positive_float, positive_int, up_to
+from farfield.optional import left_out, pyplot
+from farfield.terminal import ProgressBar, Table, show
 
 MOST_GRAINS = 1_000_000
 BLOCK_TASKS = ("incline", "leaning", "triangle")
@@ -58,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--paper-network", action="store_true", help="ReLU on the raw angle, for replication")
     parser.add_argument("--labels", default="exact", metavar="L", help="exact, or paper for replication")
     parser.add_argument("--resume", action="store_true", help="continue the run of --out from its checkpoint")
+    add_executor_argument(parser)
     parser.add_argument("--no-pictures", action="store_true", help="no PNG, animation and figure")
     add_output_arguments(parser)
 
@@ -99,15 +101,11 @@ class MapBar:
     """Progress of the maps of several pairs, one bar that names the pair."""
 
     def __init__(self, quiet: bool) -> None:
-        from tqdm import tqdm
-
-        self.bar = tqdm(file=sys.stderr, disable=quiet, leave=False, unit="slice")
+        self.bar = ProgressBar(unit="slice", quiet=quiet)
 
     def __call__(self, pair: str, done: int, total: int) -> None:
-        self.bar.set_description_str(f"contact map {pair}", refresh=False)
-        self.bar.total = total
-        self.bar.n = done
-        self.bar.refresh()
+        self.bar.description, self.bar.total = f"contact map {pair}", total
+        self.bar.update(done - self.bar.done)
 
     def close(self) -> None:
         self.bar.close()
@@ -149,14 +147,12 @@ def train(args: argparse.Namespace) -> int:
 
 
 def run_block(args: argparse.Namespace) -> int:
-    from tqdm import tqdm
-
     from farfield.experiments.runs import RunDir
     from farfield.grains import blocks
     from farfield.output import dump_json
 
     total = 3 + blocks.BISECTIONS
-    with tqdm(total=total, desc=args.task, file=sys.stderr, disable=args.quiet, leave=False) as bar:
+    with ProgressBar(args.task, total, quiet=args.quiet) as bar:
         result, outcomes, test = blocks.run(args.task, bar.update)
     if args.out or not args.no_pictures:
         folder = RunDir.create(f"grains-{args.task}", options=_options(args), path=args.out)
@@ -165,8 +161,9 @@ def run_block(args: argparse.Namespace) -> int:
         for row in result["rows"]:
             folder.append_metrics(row)
         if not args.no_pictures:
-            _block_pictures(folder, test, outcomes)
-            _figure(folder, "figure.png", lambda axes: blocks.draw(test, outcomes, result, axes))
+            with left_out("pictures"):
+                _block_pictures(folder, test, outcomes)
+                _figure(folder, "figure.png", lambda axes: blocks.draw(test, outcomes, result, axes))
     if args.json:
         print(dump_json(result))
     if not args.quiet:
@@ -221,7 +218,8 @@ def run_scene_task(args: argparse.Namespace) -> int:
     folder.write_json("result.json", result)
     folder.write_arrays({"frames": done.frames})
     if not args.no_pictures:
-        _scene_pictures(folder, scene, done, result)
+        with left_out("pictures"):
+            _scene_pictures(folder, scene, done, result)
     if args.json:
         print(dump_json(result))
     if not args.quiet:
@@ -248,8 +246,7 @@ def _resumed(path: str, experiment: dict):
 
 def run_claims(args: argparse.Namespace) -> int:
     """Published claims about shape over several random starts; runs already in --out are kept."""
-    from tqdm import tqdm
-
+    from farfield.executors import open_executor
     from farfield.experiments.runs import RunDir
     from farfield.grains import claims
     from farfield.output import dump_json
@@ -263,10 +260,13 @@ def run_claims(args: argparse.Namespace) -> int:
     maps = map_options(args)
     total = args.seeds * sum(len(claims.CLAIMS[name].variants) for name in names)
     results = {}
-    with tqdm(total=total, desc="claims", unit="run", file=sys.stderr, disable=args.quiet) as bar:
+    with (
+        open_executor(args.executor) as executor,
+        ProgressBar("claims", total, unit="run", quiet=args.quiet, keep=True) as bar,
+    ):
 
         def told(text: str) -> None:
-            bar.set_postfix_str(text, refresh=False)
+            bar.note = text
             bar.update()
 
         for name in names:
@@ -275,13 +275,15 @@ def run_claims(args: argparse.Namespace) -> int:
                 folder.path,
                 grains=args.grains,
                 seeds=args.seeds,
-                threads=args.threads or default_threads(),
+                threads=args.threads or (default_threads() if executor is None else 1),
                 maps=maps,
                 progress=told,
+                executor=executor,
             )
             folder.write_json(f"{name}.json", results[name])
             if not args.no_pictures:
-                _figure(folder, f"{name}.png", lambda axes, name=name: claims.draw(name, results[name], axes))
+                with left_out(f"{name}.png"):
+                    _figure(folder, f"{name}.png", lambda axes, name=name: claims.draw(name, results[name], axes))
     if args.json:
         print(dump_json({"claims": results, "run": str(folder.path)}))
     if not args.quiet:
@@ -293,10 +295,7 @@ def run_claims(args: argparse.Namespace) -> int:
 
 
 def _figure(folder, name: str, draw) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    plt = pyplot()
 
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     draw(axes)
@@ -306,7 +305,9 @@ def _figure(folder, name: str, draw) -> None:
 
 
 def _options(args: argparse.Namespace) -> dict:
-    return {key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet", "resume")}
+    return {
+        key: value for key, value in vars(args).items() if key not in ("run", "json", "quiet", "resume", "executor")
+    }
 
 
 def _scene_pictures(folder, scene, done, result) -> None:
@@ -354,13 +355,8 @@ def _block_pictures(folder, test, outcomes) -> None:
 
 
 def _print_table(title: str, rows: list[dict], columns: tuple[str, ...]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
-    for column in columns:
-        table.add_column(column.replace("_", " "))
+    table = Table(title, [column.replace("_", " ") for column in columns])
     for row in rows:
         values = (row.get(column, "") for column in columns)
-        table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in values))
-    Console(stderr=True, soft_wrap=True).print(table)
+        table.row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in values))
+    show(table)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 
+from farfield.terminal import Table, show
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="fewer random pairs")
@@ -38,19 +40,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_scorecard(findings: dict) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     from farfield.contact_models import TRADES
     from farfield.properties import MODELS
 
-    table = Table(title="Properties of contact models", title_justify="left")
-    for column in ("model", "property", "", "worst figure found"):
-        table.add_column(column)
+    table = Table("Properties of contact models", ("model", "property", "", "worst figure found"))
     for name, found in findings.items():
         for key, finding in found.items():
             promised = key in MODELS[name].expected
             verdict = ("yes" if promised else "YES, unexpected") if finding.passed else ("NO" if promised else "no")
-            table.add_row(name, key.replace("_", "-"), verdict, finding.worst)
-        table.add_row(name, "in a line", "", TRADES[name.removesuffix("-paper")])
-    Console(stderr=True, soft_wrap=True).print(table)
+            table.row(name, key.replace("_", "-"), verdict, finding.worst)
+        table.row(name, "in a line", "", TRADES[name.removesuffix("-paper")])
+    show(table)

@@ -9,12 +9,14 @@ import shlex
 from pathlib import Path
 
 from farfield.commands.arguments import (
+    add_executor_argument,
     add_method_arguments,
     add_output_arguments,
     method_setup,
     parse_settings,
     positive_int,
 )
+from farfield.terminal import Table, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,16 +37,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="continue the run in --out, or the latest unfinished one of this task"
     )
+    add_executor_argument(parser)
     add_output_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    from farfield.executors import open_executor
     from farfield.experiments import runner
     from farfield.output import dump_json
 
     settings = parse_settings(args.settings, args.iterations)
     current = _resumed(args, settings) if args.resume else _started(args, settings)
-    complete = runner.execute(current, quiet=args.quiet)
+    with open_executor(args.executor) as executor:
+        current.objective.use(executor)
+        complete = runner.execute(current, quiet=args.quiet)
+        current.objective.use(None)
     result = runner.finish(current)
     if args.json:
         print(dump_json(result))
@@ -101,32 +108,30 @@ def _latest(name: str):
 
 
 def _print_summary(result: dict, current, args: argparse.Namespace) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=f"{result['task']}, seed {result['seed']}", show_header=False, title_justify="left")
+    table = Table(f"{result['task']}, seed {result['seed']}")
     state = "SUCCESS" if result["success"] else "not reached" if result["complete"] else "interrupted"
-    table.add_row("result", f"stuck: {result['stuck']}" if result["stuck"] else state)
+    table.row("result", f"stuck: {result['stuck']}" if result["stuck"] else state)
     if "distance" in result:
-        table.add_row("distance", f"{result['distance']:.4f} m from the target at the last frame")
+        table.row("distance", f"{result['distance']:.4f} m from the target at the last frame")
     if "inside" in result:
-        table.add_row("objects", f"{result['inside']} of {result['objects']} in their region at the last frame")
+        table.row("objects", f"{result['inside']} of {result['objects']} in their region at the last frame")
     if result["loss_initial"] is not None:
-        table.add_row("loss", f"{result['loss_initial']:.4g} at the start, {result['loss_final']:.4g} at the end")
+        table.row("loss", f"{result['loss_initial']:.4g} at the start, {result['loss_final']:.4g} at the end")
     certificate = "every step converged, no intersections" if result["certified"] else "NOT certified"
     gap = f"; smallest gap {result['min_gap']:.2e} m" if math.isfinite(result["min_gap"]) else ""
-    table.add_row("certificate", certificate + gap)
+    table.row("certificate", certificate + gap)
     speed = result["steps"] / max(result["seconds"], 1e-9)
-    table.add_row(
+    table.row(
         "work",
         f"{result['iterations']} iterations, {result['steps']:,} steps, {result['seconds']:.1f} s ({speed:,.0f} steps/s)",
     )
     folder = current.folder
-    table.add_row("replay", f"{folder.file('replay.html')}  (open in a browser)")
-    table.add_row("convergence", str(folder.file("convergence.png")))
-    table.add_row("interactive", f"farfield view {folder.path}")
-    console = Console(stderr=True, soft_wrap=True)
-    console.print(table)
+    if folder.file("replay.html").is_file():
+        table.row("replay", f"{folder.file('replay.html')}  (open in a browser)")
+        table.row("interactive", f"farfield view {folder.path}")
+    if folder.file("convergence.png").is_file():
+        table.row("convergence", str(folder.file("convergence.png")))
+    show(table)
     if not result["complete"]:  # below the table, which would cut a long line
         words = ["farfield", "run", args.task, *(["--method", args.method] if args.method else [])]
-        console.print("continue: " + shlex.join([*words, "--resume", "--out", str(folder.path)]), highlight=False)
+        show("continue: " + shlex.join([*words, "--resume", "--out", str(folder.path)]))

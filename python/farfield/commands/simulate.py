@@ -23,6 +23,8 @@ from farfield.commands.arguments import (
     start_state,
 )
 from farfield.commands.inspect import exclusion_lines, time_step
+from farfield.optional import left_out
+from farfield.terminal import ProgressBar, Table, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +85,8 @@ def run(args: argparse.Namespace) -> int:
         ff.save_trajectory(folder.file(TRAJECTORY), motion)
     warn_of_far_forces("end", motion.q[-1])
     recording = record(model, motion.poses(), dt=dt)
-    write_replay(folder.file("replay.html"), recording, title=name)
+    with left_out("replay.html"):
+        write_replay(folder.file("replay.html"), recording, title=name)
     result = summary(model, motion, seconds, dt=dt, with_contact=contact is not None)
     folder.write_json("result.json", result)
     if args.json:
@@ -131,7 +134,6 @@ def roll(simulation, control, steps: int, *, quiet: bool = False, after_step=Non
     after_step(simulation) is called after every step.
     """
     import numpy as np
-    from tqdm import tqdm
 
     import farfield as ff
     from farfield.stopping import stop_requests
@@ -140,7 +142,7 @@ def roll(simulation, control, steps: int, *, quiet: bool = False, after_step=Non
     states, reports, cuts, interrupted = [simulation.state], [], [], False
     with (
         stop_requests("this step") as stopped,
-        tqdm(total=steps, unit="step", desc="simulate", file=sys.stderr, disable=quiet, leave=False) as bar,
+        ProgressBar("simulate", steps, unit="step", quiet=quiet) as bar,
     ):
         try:
             while len(reports) < steps and (not reports or reports[-1].status == "converged"):
@@ -234,26 +236,24 @@ class TracePrinter:
 
 
 def _print_summary(file: str, result: dict, motion, dt: str, folder) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=f"simulate {file}", show_header=False, title_justify="left")
+    table = Table(f"simulate {file}")
     status = (
         "converged"
         if motion.converged
         else f"stopped at step {len(motion.reports)}: {why_stopped(motion.model, motion.reports[-1])}"
     )
-    table.add_row("motion", f"{result['steps']} steps of {dt}, {status}")
-    table.add_row("speed", f"{result['steps'] / max(result['seconds'], 1e-9):,.0f} steps/s, {result['seconds']:.3g} s")
-    table.add_row("Newton iterations", f"{sum(report.iterations for report in motion.reports)}")
-    table.add_row("largest residual", f"{max(report.residual for report in motion.reports):.2e}")
+    table.row("motion", f"{result['steps']} steps of {dt}, {status}")
+    table.row("speed", f"{result['steps'] / max(result['seconds'], 1e-9):,.0f} steps/s, {result['seconds']:.3g} s")
+    table.row("Newton iterations", f"{sum(report.iterations for report in motion.reports)}")
+    table.row("largest residual", f"{max(report.residual for report in motion.reports):.2e}")
     if result["min_gap"] is not None:
-        table.add_row("smallest gap", f"{result['min_gap']:.3e} m")
+        table.row("smallest gap", f"{result['min_gap']:.3e} m")
     if result["detours"]:
         note = f"in {result['detours']} steps a body went around another: take smaller steps (--dt)"
-        table.add_row("detours", note, style="yellow")
+        table.row("detours", note)
     if result["cut_steps"]:
         note = f"{result['cut_steps']} steps were taken in pieces, at most {result['most_pieces']}"
-        table.add_row("cut steps", note)
-    table.add_row("replay", str(folder.file("replay.html")))
-    Console(stderr=True, soft_wrap=True).print(table)
+        table.row("cut steps", note)
+    replay = folder.file("replay.html")
+    table.row("replay", str(replay) if replay.is_file() else "none: pip install farfield[viewer]")
+    show(table)

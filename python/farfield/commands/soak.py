@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from farfield.commands.arguments import add_output_arguments, positive_int
+from farfield.terminal import ProgressBar, Table, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,15 +76,11 @@ def _folder(args: argparse.Namespace, plan):
 
 def _roll_all(plan, folder, args: argparse.Namespace) -> bool:
     """Appends a row per scene; whether Ctrl-C ended it."""
-    from tqdm import tqdm
-
     from farfield.experiments import soak
 
     done = [row["seed"] for row in folder.read_metrics(("seed",))]
     begun = sum(seed in plan.seeds() for seed in done)
-    with tqdm(
-        total=plan.scenes, initial=begun, unit="scene", desc="soak", file=sys.stderr, disable=args.quiet, leave=False
-    ) as bar:
+    with ProgressBar("soak", plan.scenes, done=begun, unit="scene", quiet=args.quiet) as bar:
         try:
             for row in soak.run(plan, done, args.threads):
                 folder.append_metrics(row)
@@ -103,18 +99,14 @@ def _failures(rows: list[dict]) -> list[dict]:
 
 
 def _print_summary(summary: dict, folder: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(stderr=True, soft_wrap=True)
-    table = Table(title="Random heaps", title_justify="left", show_header=False)
+    table = Table("Random heaps")
     for key, *values in zip(
         summary["rows"][0] if summary["rows"] else (), *map(dict.values, summary["rows"]), strict=True
     ):
-        table.add_row(key.replace("_", " "), *(f"{v:.3g}" if isinstance(v, float) else str(v) for v in values))
-    console.print(table)
+        table.row(key.replace("_", " "), *(f"{v:.3g}" if isinstance(v, float) else str(v) for v in values))
+    show(table)
     for each in summary["failed"]:
         what = each["intersection"] or f"{each['status']} at step {each['steps']}"
         about = f"dt {each['dt']:.3g} s, stiffness {each['stiffness']:.3g}"
-        console.print(f"seed {each['seed']}, {each['contact']}: {what} ({about})", highlight=False)
-    console.print(f"rows and soak.json: {folder}", highlight=False)
+        show(f"seed {each['seed']}, {each['contact']}: {what} ({about})")
+    show(f"rows and soak.json: {folder}")

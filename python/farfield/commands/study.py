@@ -4,10 +4,16 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from farfield.commands.arguments import add_method_arguments, method_setup, parse_settings, positive_int
+from farfield.commands.arguments import (
+    add_executor_argument,
+    add_method_arguments,
+    method_setup,
+    parse_settings,
+    positive_int,
+)
+from farfield.terminal import Table, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,13 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--iterations", type=positive_int, metavar="N", help="the same as --set iterations=N")
     parser.add_argument("--set", action="append", default=[], metavar="K=V", dest="settings", help="change an option")
     parser.add_argument("--out", metavar="DIR", help="folder of the runs (default: runs/study-TASK)")
+    add_executor_argument(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress and no table")
 
 
 def run(args: argparse.Namespace) -> int:
+    from farfield.executors import open_executor
     from farfield.experiments import runner
     from farfield.experiments.registry import find_task
+    from farfield.experiments.study import study
     from farfield.options import with_options
     from farfield.output import FolderLock, dump_json, write_text
 
@@ -34,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     lock = FolderLock.take(folder)  # noqa: F841, held until the end
     setup = runner.complete_setup(**method_setup(args))
-    results = [run_once(task, seed, setup, folder / f"seed-{seed}", quiet=args.quiet) for seed in range(args.seeds)]
+    with open_executor(args.executor) as executor:
+        results = study(task, range(args.seeds), setup, folder, executor=executor, quiet=args.quiet)
     summary = {
         **setup.config(task),
         "seeds": args.seeds,
@@ -50,32 +60,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_once(task, seed: int, setup, folder: Path, *, quiet: bool) -> dict:
-    """The result of one seed: read when its run is complete, continued when it is not, else begun."""
-    from farfield.experiments import runner
-    from farfield.output import clean_json
-
-    current, result = runner.find_or_start(task, seed, setup, folder)
-    if result is not None:
-        return result
-    complete = runner.execute(current, quiet=quiet)
-    result = clean_json(runner.finish(current))
-    if not complete:
-        raise KeyboardInterrupt
-    if not quiet:
-        verdict = "success" if result["success"] else "not reached"
-        print(f"{task.name}, seed {seed}: {verdict}, {result['seconds']:.0f} s", file=sys.stderr)
-    return result
-
-
 def _print_table(summary: dict, folder: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     title = f"{summary['task']}: {summary['successes']} of {summary['seeds']} seeds"
-    table = Table(title=title, title_justify="left")
     extra = [key for key in ("distance", "loss_share", "inside", "objects") if key in summary["results"][0]]
-    for column in (
+    columns = (
         "seed",
         "success",
         *extra,
@@ -85,11 +73,11 @@ def _print_table(summary: dict, folder: Path) -> None:
         "steps",
         "seconds",
         "cpu seconds",
-    ):
-        table.add_column(column, justify="right")
+    )
+    table = Table(title, [">" + column for column in columns])
     for result in summary["results"]:
         gap = "-" if result["min_gap"] is None else f"{result['min_gap']:.1e}"
-        table.add_row(
+        table.row(
             str(result["seed"]),
             "yes" if result["success"] else "no",
             *(f"{result[key]:.4g}" for key in extra),
@@ -100,6 +88,4 @@ def _print_table(summary: dict, folder: Path) -> None:
             f"{result['seconds']:.0f}",
             f"{result['cpu_seconds']:.0f}",
         )
-    console = Console(stderr=True, soft_wrap=True)
-    console.print(table)
-    console.print(f"runs and study.json: {folder}")
+    show(table, f"runs and study.json: {folder}")

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,21 +14,40 @@ import farfield as ff
 from farfield.contact_models import certifies
 from farfield.engines.engine import Engine
 from farfield.engines.rollouts import roll_batch, roll_one, vjp_batch, vjp_rows
+from farfield.executors import in_order
 from farfield.optimize.losses import Partials
-from farfield.optimize.objective import Capabilities
+from farfield.optimize.objective import Capabilities, Evaluation
 from farfield.optimize.parameterizations import Gradient
 from farfield.optimize.rollout_input import PARTS, RolloutInput
+
+Result = TypeVar("Result")
 
 
 class Adjoint(Engine):
     """Exact gradients by the adjoint of the steps."""
 
-    capabilities = Capabilities(certifies=True, gradients=True, jacobian=True, parts=True, inputs=PARTS)
+    capabilities = Capabilities(certifies=True, gradients=True, jacobian=True, parts=True, spreads=True, inputs=PARTS)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         if not certifies(self.contact):
             self.capabilities = replace(self.capabilities, certifies=False)
+
+    def evaluate(self, points: Sequence[np.ndarray]) -> list[Evaluation]:
+        """Value, gradient and trajectory of every point; of several by the executor, if there is one."""
+        if self.executor is None or len(points) < 2:
+            return super().evaluate(points)
+        return self._spread(_evaluate_one, points)
+
+    def _spread(self, function: Callable[[Engine, Any], Result], jobs: Sequence[Any]) -> list[Result]:
+        """function(this engine, job) of all jobs by the executor, in their order; what is counted there is counted here."""
+        kept = {name: value for name, value in vars(self).items() if name not in ("executor", "guess", "model")}
+        work = partial(_elsewhere, self.model, type(self), kept, function)
+        results = []
+        for result, rollouts, gradients in in_order(work, jobs, self.executor):
+            self.rollouts, self.gradients = self.rollouts + rollouts, self.gradients + gradients
+            results.append(result)
+        return results
 
     def simulate(self, points: Sequence[np.ndarray]) -> list[ff.Trajectory]:
         """One rollout per point; a single one from the guess if there is one."""
@@ -56,3 +76,16 @@ class Adjoint(Engine):
     def _vjp_rows(self, trajectory: ff.Trajectory, partials: list[Partials]) -> list[Gradient]:
         self.gradients += len(partials)
         return vjp_rows(trajectory, partials, threads=self.threads)
+
+
+def _elsewhere(
+    model: ff.Model, kind: type[Adjoint], kept: dict[str, Any], function: Callable[[Engine, Any], Result], job: Any
+) -> tuple[Result, int, int]:
+    """In a worker: the result, and how many rollouts and gradients it took."""
+    engine = kind.__new__(kind)
+    vars(engine).update(kept, model=model, executor=None, guess=None, rollouts=0, gradients=0)
+    return function(engine, job), engine.rollouts, engine.gradients
+
+
+def _evaluate_one(engine: Engine, point: np.ndarray) -> Evaluation:
+    return engine.evaluate([point])[0]

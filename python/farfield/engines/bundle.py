@@ -49,7 +49,7 @@ class Bundle(Adjoint):
     """
 
     Options = BundleOptions
-    capabilities = Capabilities(certifies=True, gradients=True, deterministic=False, inputs=PARTS)
+    capabilities = Capabilities(certifies=True, gradients=True, deterministic=False, spreads=True, inputs=PARTS)
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
@@ -121,6 +121,10 @@ class Bundle(Adjoint):
         """dL/d inputs of every sample, None where its rollout fails; a sample whose loss is zero has a zero gradient like any other."""
         if not samples:
             return []
+        if self.executor is not None:
+            results = self._spread(_gradient_of, list(zip(samples, guesses, strict=True)))
+            self.failed += sum(each is None for each in results)
+            return results
         self.rollouts += len(samples)
         trajectories = roll_batch(self.model, samples, guesses=guesses, threads=self.threads, **self._options())
         good = [k for k, each in enumerate(trajectories) if each.converged]
@@ -149,3 +153,11 @@ class Bundle(Adjoint):
                 "failed": self.failed,
             }
         }
+
+
+def _gradient_of(engine: Bundle, job: tuple[RolloutInput, np.ndarray | None]) -> InputGradient | None:
+    """In a worker: the gradient of one sample."""
+    found = engine._gradients([job[0]], [job[1]])[0]
+    if found is None or isinstance(found, InputGradient):
+        return found
+    return InputGradient(found.controls, found.q0, found.v0, found.script, found.parameters)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -22,7 +23,7 @@ class Engine(Objective, ABC):
     """The implementation of `farfield.optimize.objective.Objective` that engines derive from.
 
     ``threads``: for batches; None is FARFIELD_THREADS or all cores. Same bits for any number.
-    ``options``: of the engine, an instance of its ``Options``.
+    ``options``: of the engine, an instance of its ``Options``. ``executor``: of other processes for batches, with ``capabilities.spreads``; None: threads.
     """
 
     Options: ClassVar[type] = NoOptions
@@ -50,6 +51,7 @@ class Engine(Objective, ABC):
         self.tolerance, self.max_iterations, self.threads = tolerance, max_iterations, threads
         self.guess: np.ndarray | None = None
         self.rollouts = self.gradients = 0
+        self.executor: Executor | None = None
         unknown = sorted(parameterization.moves - self.capabilities.inputs)
         if unknown:
             raise ValueError(f"engine {_name(self)} takes no {unknown[0]}, which {_name(parameterization)} moves")
@@ -92,7 +94,7 @@ class Engine(Objective, ABC):
     def part(self, model: ff.Model, parameters: ff.Parameters, loss: Loss, *, max_iterations: int) -> Engine:
         """The same unknowns in a part of the scene, by the same engine."""
         self._require("parts", "plans in parts of its scene")
-        return type(self)(
+        engine = type(self)(
             model,
             parameters,
             self.parameterization,
@@ -104,6 +106,14 @@ class Engine(Objective, ABC):
             threads=self.threads,
             options=self.options,
         )
+        engine.executor = self.executor
+        return engine
+
+    def use(self, executor: Executor | None) -> None:
+        """Batches are computed by this executor; the numbers are the same."""
+        if executor is not None:
+            self._require("spreads", "batches for other processes")
+        self.executor = executor
 
     def contact_description(self) -> str:
         """As `farfield.Trajectory.contact` has it."""

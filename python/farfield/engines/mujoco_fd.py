@@ -44,10 +44,8 @@ class MujocoFd(Outside):
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
-        try:
-            import mujoco
-        except ImportError as error:
-            raise ValueError(f"method mujoco-fd needs the package mujoco ({error})") from None
+        import mujoco
+
         self._mujoco = mujoco
         # Warnings are counted in the data and read there; by itself MuJoCo also writes them to a file in the working folder.
         mujoco.set_mju_user_warning(lambda text: None)

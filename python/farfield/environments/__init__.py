@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 import farfield as ff
@@ -18,6 +17,10 @@ from farfield.environments.push import PushSetting
 from farfield.environments.reach import ReachSetting
 from farfield.environments.t_push import TPushSetting
 from farfield.interop.gym import FarfieldEnv, FarfieldVectorEnv, FileSetting, Setting
+from farfield.optional import needs
+
+with needs("gym"):
+    import gymnasium
 
 __all__ = [
     "SETTINGS",

@@ -18,10 +18,11 @@ import numpy as np
 import farfield as ff
 from farfield.contact_models import TRADES
 from farfield.experiments import runner
-from farfield.experiments.registry import find_method
+from farfield.experiments.registry import find_method, recipe, task_of
 from farfield.experiments.runner import OtherRun, Run, Setup
 from farfield.experiments.runs import TRAJECTORY, RunDir
 from farfield.optimize.rollout_input import RolloutInput
+from farfield.optional import pyplot
 from farfield.options import with_options
 from farfield.output import BusyFolder, clean_json
 from farfield.reading import BadFile
@@ -58,6 +59,16 @@ class Plan:
     clock: str = "wall"  #: "wall", or "cpu": processor time, for machines that others use as well
     tuning_seconds: float = 0.0  #: for every trial of the sweep (`farfield.experiments.tuning`); 0: none
     variants: Mapping[str, Task] = field(default_factory=dict)  #: entry -> the task with another value of an option
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Tasks go to other processes as what they are made of: one of a file is loaded from it there."""
+        variants = {entry: recipe(task) for entry, task in self.variants.items()}
+        return vars(self) | {"task": recipe(self.task), "variants": variants}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Loads the tasks."""
+        variants = {entry: task_of(made) for entry, made in state["variants"].items()}
+        vars(self).update(state, task=task_of(state["task"]), variants=variants)
 
     def task_of(self, entry: str) -> Task:
         """The task that an entry solves."""
@@ -225,10 +236,7 @@ def read_curves(plan: Plan, folder: Path, results: Sequence[Mapping[str, Any]]) 
 
 def plot(path: Path, plan: Plan, curves: Mapping[tuple[str, str], Sequence[Curve]]) -> None:
     """Loss against iterations and against seconds, one row of panels per start."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    plt = pyplot()
 
     from farfield.output import atomic_path
 

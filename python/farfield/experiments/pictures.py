@@ -11,6 +11,7 @@ import farfield as ff
 from farfield.experiments.runs import RunDir
 from farfield.optimize.losses import TargetLoss, centers_of_mass
 from farfield.optimize.parameterizations import additive_coordinates
+from farfield.optional import left_out, pyplot
 from farfield.output import atomic_path
 from farfield.tasks.task import Problem
 from farfield.viewer.recording import FIELD, FORCES, OVERLAYS, Recording, record, save_overlays
@@ -29,9 +30,11 @@ def write_pictures(
     recording = make_recording(problem, contact, trajectory)
     save_overlays(folder.file(OVERLAYS), recording)
     losses = [float("nan") if row["loss"] is None else row["loss"] for row in rows if "loss" in row]
-    write_replay(folder.file("replay.html"), recording, title=title, loss=losses, hidden=[FIELD])
-    draw_design(folder, problem, trajectory)
-    plot_convergence(folder.file("convergence.png"), problem, trajectory, rows, title=title)
+    with left_out("replay.html"):
+        write_replay(folder.file("replay.html"), recording, title=title, loss=losses, hidden=[FIELD])
+    with left_out("pictures"):
+        draw_design(folder, problem, trajectory)
+        plot_convergence(folder.file("convergence.png"), problem, trajectory, rows, title=title)
     return recording
 
 
@@ -149,10 +152,7 @@ def draw_design(folder: RunDir, problem: Problem, trajectory: ff.Trajectory) -> 
 
 def plot_convergence(path, problem: Problem, trajectory: ff.Trajectory, rows: list[dict], *, title: str) -> None:
     """Loss and gradient norm over all iterations, and the distance to the target over the motion."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    plt = pyplot()
 
     has_distance = isinstance(problem.loss, TargetLoss)
     figure, axes = plt.subplots(

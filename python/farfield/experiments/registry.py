@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from farfield.engines.engine import Engine
+from farfield.options import with_options
 from farfield.tasks.task import Task
 
 # Name -> module and class. A file of one's own needs no entry: `farfield run path/to/task.py`.
@@ -56,6 +57,31 @@ def find_method(name: str) -> type[Engine]:
     if name.endswith(".py"):
         return _method_from_file(Path(name))
     raise ValueError(f"method '{name}' is unknown, expected one of: {', '.join(METHODS)}, or the path of a .py file")
+
+
+def task_file(task: Task) -> Path | None:
+    """The file of a task of one's own; None for those that come with the package."""
+    if type(task).__module__.startswith("farfield."):
+        return None
+    try:
+        return Path(inspect.getfile(type(task)))
+    except (TypeError, OSError):  # typed into an interpreter
+        return None
+
+
+def recipe(task: Task) -> tuple[str, dict[str, str]]:
+    """Name or file of a task and its options as text: what another process makes it of with `task_of`."""
+    file = task_file(task)
+    if file is None and task.name not in TASKS:
+        raise ValueError(
+            f"task '{task.name}' is in no file, so no other process can load it; expected one of a .py file"
+        )
+    return str(file.resolve()) if file else task.name, {name: str(value) for name, value in task.options().items()}
+
+
+def task_of(made: tuple[str, dict[str, str]]) -> Task:
+    """The task of a recipe."""
+    return with_options(find_task(made[0]), made[1])
 
 
 def _load(place: str) -> Any:

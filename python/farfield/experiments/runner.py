@@ -8,19 +8,16 @@ metrics.jsonl (one line per optimiser iteration), checkpoint.npz (the driver's w
 from __future__ import annotations
 
 import contextlib
-import inspect
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import farfield as ff
-from farfield.experiments.registry import METHODS, find_method
+from farfield.experiments.registry import METHODS, find_method, task_file
 from farfield.experiments.runs import CHECKPOINT, RESULT, TRAJECTORY, RunDir
 from farfield.optimize.driver import Driver, Stuck
 from farfield.optimize.starts import START_SAMPLES, Started, best_sample
@@ -29,6 +26,7 @@ from farfield.output import clean_json
 from farfield.reading import BadFile, blamed_on, read_json, require
 from farfield.stopping import shielded, stop_requests
 from farfield.tasks.task import Problem, Task
+from farfield.terminal import ProgressBar
 
 CHECKPOINT_SECONDS = 10.0
 COUNTS = ("iterations", "steps", "seconds", "cpu_seconds", "reached")
@@ -156,16 +154,6 @@ def kept_setup(folder: RunDir) -> Setup:
     for name, value in {**options["set"], **options.get("method_set", {})}.items():
         require(file, value, (str, float, bool, None), f"options: {name}")
     return Setup.of(options)
-
-
-def task_file(task: Task) -> Path | None:
-    """The file of a task of one's own; None for those that come with the package."""
-    if type(task).__module__.startswith("farfield."):
-        return None
-    try:
-        return Path(inspect.getfile(type(task)))
-    except (TypeError, OSError):  # typed into an interpreter
-        return None
 
 
 def complete_setup(**fields: Any) -> Setup:
@@ -354,32 +342,18 @@ def finish(run: Run) -> dict:
 
 @contextlib.contextmanager
 def _progress(run: Run, quiet: bool) -> Iterator:
-    """A bar over all iterations with loss, gradient norm, smallest gap and steps per second; tqdm adds the time left."""
-    from tqdm import tqdm
-
+    """A bar over all iterations with loss, gradient norm, smallest gap and steps per second."""
     begun, first = time.perf_counter(), run.steps
     frames = run.driver.frames
     total = run.driver.total if frames is None else frames
     done = run.iterations if frames is None else run.driver.frame
     unit = "it" if frames is None else "frame"
-    with tqdm(
-        total=total,
-        initial=done,
-        unit=unit,
-        desc=run.task.name,
-        file=sys.stderr,
-        disable=quiet,
-        leave=False,
-        dynamic_ncols=True,
-    ) as bar:
+    with ProgressBar(run.task.name, total, done=done, unit=unit, quiet=quiet) as bar:
 
         def show(row: dict) -> None:
             speed = (run.steps - first) / max(time.perf_counter() - begun, 1e-9)
             gradient = "-" if row["gradient_norm"] is None else f"{row['gradient_norm']:.1e}"
-            bar.set_postfix_str(
-                f"loss {row['loss']:.4g}, |g| {gradient}, gap {row['min_gap']:.1e} m, {speed:,.0f} steps/s",
-                refresh=False,
-            )
-            bar.update((run.iterations if frames is None else run.driver.frame) - bar.n)
+            bar.note = f"loss {row['loss']:.4g}, |g| {gradient}, gap {row['min_gap']:.1e} m, {speed:,.0f} steps/s"
+            bar.update((run.iterations if frames is None else run.driver.frame) - bar.done)
 
         yield show

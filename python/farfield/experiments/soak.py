@@ -17,6 +17,7 @@ from farfield.contact_models import CONTACT_MODELS, contact_model
 from farfield.experiments.heaps import Heap, heap
 from farfield.experiments.intersections import Surfaces
 from farfield.experiments.runs import TRAJECTORY
+from farfield.optional import left_out
 from farfield.viewer.recording import record
 from farfield.viewer.replay import write_replay
 
@@ -125,7 +126,8 @@ def save(folder: Path, made: Heap, motion: ff.Trajectory) -> None:
     """Model, motion and replay of one scene."""
     ff.save_model(folder / "model.safetensors", made.model, motion.parameters)
     ff.save_trajectory(folder / TRAJECTORY, motion)
-    write_replay(folder / "replay.html", record(made.model, motion.poses(), dt=made.dt), title=f"heap {made.seed}")
+    with left_out("replay.html"):
+        write_replay(folder / "replay.html", record(made.model, motion.poses(), dt=made.dt), title=f"heap {made.seed}")
 
 
 def summarize(rows: Sequence[dict]) -> list[dict]:

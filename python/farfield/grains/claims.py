@@ -6,9 +6,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from farfield.executors import in_order, require_shared
 from farfield.experiments.runs import RunDir
 from farfield.grains import column, packing, silo
 from farfield.grains.runner import run_scene
@@ -70,27 +73,34 @@ def run(
     threads: int,
     maps=None,
     progress: Callable[[str], None] | None = None,
+    executor: Executor | None = None,
 ) -> dict:
     """Every variant with every seed; finished runs found in the folder are not run again. Returns the summary."""
-    claim = CLAIMS[name]
-    results: dict[str, list[dict]] = {label(variant): [] for variant in claim.variants}
-    for seed in range(seeds):
-        for variant in claim.variants:
-            results[label(variant)].append(_one(claim, variant, Path(folder), name, grains, seed, threads, maps))
-            if progress is not None:
-                progress(f"{name} {label(variant)} seed {seed}")
+    variants = CLAIMS[name].variants
+    jobs = [(index, seed) for seed in range(seeds) for index in range(len(variants))]
+    work = partial(_one, name, Path(folder).resolve(), grains, threads, maps)
+    told = None if progress is None else lambda row: progress(f"{name}, seed {row['seed']}")
+    rows = in_order(work, jobs, executor, told=told)
+    results: dict[str, list[dict]] = {label(variant): [] for variant in variants}
+    for (index, _), row in zip(jobs, rows, strict=True):
+        results[label(variants[index])].append(row)
     return summary(name, results)
 
 
-def _one(claim: Claim, variant: dict, folder: Path, name: str, grains, seed: int, threads: int, maps) -> dict:
+def _one(name: str, folder: Path, grains, threads: int, maps, job: tuple[int, int]) -> dict:
+    require_shared(folder)
+    claim, seed = CLAIMS[name], job[1]
+    variant = claim.variants[job[0]]
     size = {} if grains is None else {"grains": grains}
     path = folder / f"{name}-{label(variant).replace(' ', '')}-{grains or 'default'}-{seed}"
     file = path / "result.json"
     if file.is_file():
         return read_json(file, {"seed": int, "finite": bool, claim.metric: (float, None), "grains?": int}, links=False)
     scene = claim.build(**variant, **size, seed=seed, threads=threads, maps=maps)
-    run_folder = RunDir.create(name, options={**variant, **size}, seed=seed, path=path)
-    done = run_scene(scene, run_folder, quiet=True)
+    begun = (path / "config.json").is_file()  # by a process that was killed
+    options = {**variant, **size}
+    run_folder = RunDir.open(path).lock() if begun else RunDir.create(name, options=options, seed=seed, path=path)
+    done = run_scene(scene, run_folder, quiet=True, resume=begun)
     if done.interrupted:
         raise KeyboardInterrupt
     result = {

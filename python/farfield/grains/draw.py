@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from farfield._core import GrainShape, GrainWall
+from farfield.optional import needs
 from farfield.output import atomic_path
 
 BACKGROUND, HELD, LINE = (250, 251, 253), (150, 156, 168), (110, 116, 130)
@@ -40,7 +41,8 @@ class Picture:
 
     def draw(self, poses: np.ndarray, *, supersample: int = 1):
         """A Pillow image of rows (x, y, theta)."""
-        from PIL import Image, ImageDraw
+        with needs("viewer"):
+            from PIL import Image, ImageDraw
 
         scale = self.scale * supersample
         image = Image.new("RGB", (self.size[0] * supersample, self.size[1] * supersample), BACKGROUND)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from farfield._core import GrainShape
+from farfield.optional import needed
 from farfield.reading import BadFile, blamed_on, read_text, read_xml
 
 COMMANDS = "MLHVCSQTAZ"  # of SVG path data, absolute or relative
@@ -47,8 +48,7 @@ def shape_of_rings(name: str, rings: list[np.ndarray], radius: float) -> GrainSh
 
 def path_rings(path: str) -> list[np.ndarray]:
     """The closed rings of SVG path data, each of shape (n, 2), y down as in SVG. Curves become short straight pieces."""
-    import svgelements
-
+    svgelements = needed("svgelements", extra="meshes")
     for letter in NUMBER.sub("", path):
         if not letter.isspace() and letter != "," and letter.upper() not in COMMANDS:
             raise ValueError(f"SVG path: '{letter}', expected one of {' '.join(COMMANDS)} and numbers")
@@ -62,8 +62,7 @@ def path_rings(path: str) -> list[np.ndarray]:
 
 def svg_rings(file: Path) -> list[np.ndarray]:
     """The rings of the one shape of an SVG file, transformed as the file says, y up."""
-    import svgelements
-
+    svgelements = needed("svgelements", extra="meshes")
     root, data = read_xml(file)
     if root.tag.rpartition("}")[2] != "svg":
         raise BadFile(f"{file}: root element <{root.tag}>, expected <svg>")
@@ -119,8 +118,7 @@ def listed_rings(file: Path) -> list[np.ndarray]:
 
 
 def _rings_of(path) -> list[np.ndarray]:
-    import svgelements
-
+    svgelements = needed("svgelements", extra="meshes")
     rings = []
     for part in path.as_subpaths():
         points = []

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from farfield.grains.scene import Scene
 from farfield.output import dump_json
 from farfield.reading import blamed_on, parse_json
 from farfield.stopping import shielded, stop_requests
+from farfield.terminal import ProgressBar
 
 CHUNK = 200  # steps between looks at the keyboard
 CHECKPOINT_SECONDS = 20.0
@@ -35,8 +35,6 @@ class Run:
 
 def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool = False) -> Run:
     """Run to the end, or on from the last checkpoint of the folder when `resume`; from the beginning when it has none."""
-    from tqdm import tqdm
-
     system = scene.system
     total = max(1, round(scene.seconds / scene.frame_seconds))
     steps_per_frame = max(1, round(scene.frame_seconds / system.dt))
@@ -53,9 +51,7 @@ def run_scene(scene: Scene, folder: RunDir, *, quiet: bool = False, resume: bool
     finite, interrupted, measured = True, False, 0.0
     with (
         stop_requests("this frame") as stopped,
-        tqdm(
-            total=total, initial=len(frames) - 1, desc=scene.name, unit="frame", file=sys.stderr, disable=quiet
-        ) as bar,
+        ProgressBar(scene.name, total, done=len(frames) - 1, unit="frame", quiet=quiet, keep=True) as bar,
     ):
         try:
             for frame in range(len(frames), total + 1):

@@ -21,6 +21,7 @@ from farfield.importers.compiler import Compiled
 from farfield.importers.errors import SceneFileError
 from farfield.importers.report import Report
 from farfield.importers.rotations import conjugate, quaternion_matrix, quaternion_product
+from farfield.optional import needed
 from farfield.reading import BadFile, blamed_on, read_arrays, read_bytes, read_xml, regular_file
 
 #: Largest distance between a re-read vertex and MuJoCo's float32 one, as a part of the size of the mesh.
@@ -202,10 +203,10 @@ def _check_mesh(vertices: np.ndarray, faces: np.ndarray) -> None:
 
 def _read_foreign(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """By trimesh, from memory, so that it opens no further file."""
-    import trimesh
-
+    trimesh = needed("trimesh", extra="meshes")
     suffix, data = path.suffix.lower(), read_bytes(path)
     if suffix == ".dae":
+        needed("collada", extra="meshes")
         read_xml(path)
     elif suffix in (".ply", ".off"):
         _check_counts(data[:MOST_HEADER], len(data))

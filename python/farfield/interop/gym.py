@@ -13,13 +13,16 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any
 
-import gymnasium
 import numpy as np
-from gymnasium.spaces import Box
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 
 import farfield as ff
+from farfield.optional import needs
+
+with needs("gym"):
+    import gymnasium
+    from gymnasium.spaces import Box
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
 
 Array = Any  #: of NumPy or of torch: settings use what both have in common
 

@@ -14,12 +14,15 @@ import math
 from functools import partial
 from typing import Literal
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 import farfield as ff
 from farfield.interop.rollouts import Engine, Inputs, NotConverged, Outputs
+from farfield.optional import needs
+
+with needs("jax"):
+    import jax
+    import jax.numpy as jnp
 
 __all__ = ["NotConverged", "rollout", "soft_distance", "step"]
 

@@ -14,11 +14,13 @@ from __future__ import annotations
 import threading
 from typing import Literal
 
-import torch
-from torch import Tensor
-
 import farfield as ff
 from farfield.interop.rollouts import Engine, Inputs, NotConverged, Outputs
+from farfield.optional import needs
+
+with needs("torch"):
+    import torch
+    from torch import Tensor
 
 __all__ = ["NotConverged", "rollout", "soft_distance", "step"]
 

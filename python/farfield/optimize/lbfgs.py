@@ -15,6 +15,7 @@ import numpy as np
 from farfield.optimize.driver import Driver
 from farfield.optimize.objective import Evaluation, Objective
 from farfield.optimize.rollout_input import RolloutInput
+from farfield.optional import needed
 
 MEMORY = 20  # pairs of steps and gradients that shape the Hessian
 
@@ -42,10 +43,7 @@ class Lbfgs(Driver):
         bounds: tuple[Any, Any] | None = None,
         memory: int = MEMORY,
     ) -> None:
-        try:
-            import scipy.optimize  # noqa: F401
-        except ImportError as error:
-            raise ValueError("Lbfgs needs SciPy: pip install scipy, or farfield[tasks]") from error
+        needed("scipy.optimize", extra="tasks")
         if iterations < 1:
             raise ValueError(f"Lbfgs: iterations {iterations}, expected 1 or more")
         self.objective, self.start, self.total, self.memory = (
@@ -97,8 +95,7 @@ class Lbfgs(Driver):
 
     def _ask(self) -> np.ndarray | None:
         """The point that SciPy asks for after all that it has been told; None when it has ended."""
-        from scipy.optimize import minimize
-
+        minimize = needed("scipy.optimize", extra="tasks").minimize
         if not np.isfinite(self._values[0]):
             return None  # there is nothing to go down from
         # Gradients through contact at a distance may be 1e-9: no absolute threshold may end the search.

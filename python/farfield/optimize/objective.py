@@ -25,6 +25,7 @@ class Capabilities:
     gradients: bool = False  #: it has a vector-Jacobian product; without, gradients are differences of rollouts
     jacobian: bool = False  #: it differentiates the residuals of a loss, as Gauss-Newton needs
     parts: bool = False  #: it plans in a part of its scene as well
+    spreads: bool = False  #: other processes can compute parts of its batches
     inputs: frozenset[str] = frozenset(
         ("controls", "state")
     )  #: parts of a `RolloutInput` that it takes and differentiates by

@@ -13,6 +13,7 @@ from os import PathLike
 import numpy as np
 
 import farfield as ff
+from farfield.optional import pyplot
 from farfield.properties.mujoco_contact import MujocoContact
 from farfield.properties.pairs import pair_model
 
@@ -109,10 +110,7 @@ def curves(points: int = 240) -> dict[str, dict[str, Curve]]:
 
 def draw(path: str | PathLike[str]) -> None:
     """Writes the picture."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    plt = pyplot()
 
     found = curves()
     figure, panels = plt.subplots(2, len(found), figsize=(13.5, 7.0))

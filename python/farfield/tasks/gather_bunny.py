@@ -14,6 +14,7 @@ import numpy as np
 
 import farfield as ff
 from farfield.marker import Marker
+from farfield.optional import needed
 from farfield.options import option
 from farfield.tasks.balls import ball_mesh
 from farfield.tasks.clutter import Clutter, rod_scene, scatter
@@ -76,10 +77,9 @@ def bunny(triangles: int) -> tuple[np.ndarray, np.ndarray]:
     except ImportError as error:
         raise ValueError(
             f"gather-bunny: the bunny needs the packages pybullet and fast-simplification ({error}); "
-            "install farfield with its mesh extras, or use --set shape=trefoil"
+            "pip install farfield[meshes] pybullet, or use --set shape=trefoil"
         ) from error
-    import trimesh
-
+    trimesh = needed("trimesh", extra="meshes")
     path = Path(pybullet_data.getDataPath()) / "bunny.obj"
     if not path.is_file():
         raise ValueError(f"gather-bunny: {path}: no such file; use --set shape=trefoil")
@@ -102,12 +102,10 @@ def trefoil(triangles: int) -> tuple[np.ndarray, np.ndarray]:
 
 def resting(points: np.ndarray, triangles: np.ndarray) -> tuple[ff.TriangleMesh, float]:
     """The closed surface with its centre of mass at the origin, scaled, on the side where that centre is lowest; and its volume [m^3]."""
-    import trimesh
-    from scipy.spatial import ConvexHull
-
+    trimesh, spatial = needed("trimesh", extra="meshes"), needed("scipy.spatial", extra="tasks")
     solid = trimesh.Trimesh(points, triangles, process=False)
     points = (points - solid.center_mass) * (SIZE / solid.extents.max())
-    hull = ConvexHull(points)
+    hull = spatial.ConvexHull(points)
     # Planes n.x + c = 0 of the hull, the origin inside, so c < 0: a body that lies on the nearest one cannot fall lower.
     down = hull.equations[np.argmin(-hull.equations[:, 3]), :3]
     points = points @ trimesh.geometry.align_vectors(down, [0.0, 0.0, -1.0])[:3, :3].T

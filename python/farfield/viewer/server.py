@@ -9,11 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import viser
 
+from farfield.optional import needs
 from farfield.viewer.recording import Recording
 from farfield.viewer.replay import HOLD
 from farfield.viewer.stage import Stage, quiet_server
+
+with needs("viewer"):
+    import viser
 
 RATE = 30.0  # frames sent per second at most
 SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "4x")

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import viser
 
+from farfield.optional import needs
 from farfield.viewer.camera import (
     fit_camera,
     nice_length,
@@ -22,6 +22,9 @@ from farfield.viewer.camera import (
     up_vector,
 )
 from farfield.viewer.recording import HalfSpace, Recording
+
+with needs("viewer"):
+    import viser
 
 TILE_COLORS = ((236, 238, 242), (214, 219, 227))
 ARROW_COLORS = ((214, 69, 65), (52, 116, 183), (222, 148, 36), (112, 84, 160))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from farfield.optional import needs
 from farfield.output import atomic_path
 from farfield.viewer.camera import (
     Camera,
@@ -49,8 +50,8 @@ def render_png(
     size: width and height [pixels]. elevation: how far the camera looks down [rad]. Trails and markers are drawn; arrows are those of the last frame. The camera sees
     everything drawn at these frames. The file appears under its name only when it is complete.
     """
-    from PIL import Image
-
+    with needs("viewer"):
+        from PIL import Image
     image = render(recording, frames=frames, size=size, up=up, elevation=elevation)
     with atomic_path(Path(path)) as temporary:
         Image.fromarray(image).save(temporary, format="PNG", optimize=True)
