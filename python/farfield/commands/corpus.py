@@ -17,7 +17,7 @@ from farfield.commands.arguments import (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from farfield.commands import corpus_rigid
+    from farfield.commands import corpus_gradients, corpus_rigid
 
     kinds = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     robots = kinds.add_parser("robots", help="robot files found in installed packages and named folders")
@@ -26,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     rigid = kinds.add_parser("rigid", help="hard scenes of rigid bodies and mechanisms")
     corpus_rigid.add_arguments(rigid)
     rigid.set_defaults(run=corpus_rigid.run)
+    gradients = kinds.add_parser("gradients", help="gradcheck on scenes of every kind")
+    corpus_gradients.add_arguments(gradients)
+    gradients.set_defaults(run=corpus_gradients.run)
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
