@@ -45,7 +45,7 @@ COMMANDS = (
     (
         "corpus",
         "farfield.commands.corpus",
-        "robot files of others: does each load, start on a floor, run, and how fast",
+        "many scenes at once: robot files of others, hard rigid scenes",
     ),
     ("view", "farfield.commands.view", "replay a run in the browser, or as one self-contained file"),
     ("grains", "farfield.commands.grains", "two-dimensional grains of any shape: experiments, and their contact maps"),

@@ -9,7 +9,7 @@ model does not have are named with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from dataclasses import field as dataclass_field
 from typing import Any
@@ -24,7 +24,7 @@ from farfield.unknowns_check import unknowns_cases
 
 GAPS = tuple(np.logspace(-4, 1, 11))
 STEPS, TOLERANCE, NOISE_FACTOR = 20, 1e-5, 10.0
-SOLVER_TOLERANCE = 1e-10
+SOLVER_TOLERANCE = 1e-12
 LADDER = tuple(10.0 ** (-k / 2) for k in range(3, 10))
 
 
@@ -85,6 +85,7 @@ class Experiment:
     contact: ff.ContactModel | None
     dt: float
     weights: np.ndarray  #: of the loss, shape (bodies, 12): position, then rotation matrix by rows
+    script: np.ndarray | None = None  #: of kinematic bodies
 
     def run(self) -> ff.Trajectory:
         return ff.rollout(
@@ -95,6 +96,7 @@ class Experiment:
             dt=self.dt,
             contact=self.contact,
             tolerance=SOLVER_TOLERANCE,
+            script=self.script,
         )
 
     def losses(self, changes: list[dict]) -> list[float]:
@@ -107,6 +109,7 @@ class Experiment:
             dt=self.dt,
             contact=self.contact,
             tolerance=SOLVER_TOLERANCE,
+            scripts=None if self.script is None else [self.script] * len(changes),
         )
         return [self.loss(trajectory) for trajectory in trajectories]
 
@@ -182,10 +185,10 @@ def quantities(
         return {"state": ff.State(q=q, v=v)}
 
     tangent = scale * (e.model.reduction @ unit(e.model.num_unknowns, random))
+    if e.model.scene.constraints:
+        tangent = constrained_tangent(e, tangent)
     speed = scale / e.dt * (e.model.reduction @ unit(e.model.num_unknowns, random))
-    yield Quantity(
-        "position", gradient.q0 @ tangent, lambda h: state(ff.retract(e.model, e.state.q, h * tangent), e.state.v)
-    )
+    yield Quantity("position", gradient.q0 @ tangent, lambda h: state(moved_along(e, h * tangent), e.state.v))
     yield Quantity("velocity", gradient.v0 @ speed, lambda h: state(e.state.q, e.state.v + h * speed))
     if e.model.num_controls:
         push = unit(e.controls.shape, random)
@@ -204,6 +207,25 @@ def quantities(
         yield Quantity(
             field.name, gradient.parameters.dot(step), lambda h, step=step: {"parameters": e.parameters + step * h}
         )
+
+
+def moved_along(e: Experiment, step: np.ndarray) -> np.ndarray:
+    """Coordinates a step away that keep all constraints."""
+    q = ff.retract(e.model, e.state.q, step)
+    if not e.model.scene.constraints:
+        return q
+    return ff.project_onto_constraints(e.model, e.parameters, ff.State(q=q, v=e.state.v)).state.q
+
+
+def constrained_tangent(e: Experiment, step: np.ndarray) -> np.ndarray:
+    """The part of a step that keeps all constraints, by fourth-order differences of their projection."""
+    h = 1e-2
+    near, far = (
+        ff.difference(e.model, e.state.q, moved_along(e, k * h * step))
+        - ff.difference(e.model, e.state.q, moved_along(e, -k * h * step))
+        for k in (1.0, 2.0)
+    )
+    return (8.0 * near - far) / (12.0 * h)
 
 
 def unit(shape, random: np.random.Generator) -> np.ndarray:
@@ -282,13 +304,17 @@ def gradcheck(
     contact: ff.ContactModel | None,
     body: str | None = None,
     state: ff.State | None = None,
+    script: np.ndarray | None = None,
     dt: float = 0.01,
+    steps: int = STEPS,
+    gaps: Sequence[float] | None = None,
     seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Report:
-    """Checks all derivatives at every gap. ``body``: the free body to move, the lightest by default; without one only the given state is checked.
+    """Checks all derivatives at every gap. ``body``: the free body to move, the lightest by default; the given state is checked as it is
+    where there is none, or where it cannot be moved to any gap. ``script``: of kinematic bodies, shape (steps, 7 num_kinematic).
 
-    Raises ValueError for a body that is unknown or not free.
+    Raises ValueError for a body that is unknown or not free, and for a state in which bodies intersect.
     """
     random = np.random.default_rng(seed)
     state = model.default_state() if state is None else state
@@ -298,28 +324,51 @@ def gradcheck(
             f"gradcheck: body '{body}', expected a body with a free joint: {', '.join(candidates) or 'the scene has none'}"
         )
     name = body or (candidates[0] if candidates else "")
-    controls = np.tile(model.default_control(), (STEPS, 1)) + 0.1 * random.standard_normal((STEPS, model.num_controls))
+    controls = np.tile(model.default_control(), (steps, 1)) + 0.1 * random.standard_normal((steps, model.num_controls))
     weights = random.standard_normal((model.num_bodies, 12))
     movable = bool(name) and contact is not None and any(name in pair for pair in model.contact_pairs)
     report = Report(name, [], [], {})
-    for gap in GAPS if movable else (float("nan"),):
-        q = moved_to_gap(model, parameters, state.q, model.body(name), gap) if movable else state.q
-        if q is None:
-            report.skipped.append(f"gap {gap:.3g}: something is in the way of body '{name}'")
-            continue
-        e = Experiment(model, parameters, ff.State(q=q, v=state.v), controls, contact, dt, weights)
-        trajectory = e.run()
+    if contact is not None:
+        ff.rollout(
+            model, parameters, state, controls[:0], dt=dt, contact=contact
+        )  # refuses bodies that intersect, by name
+
+    def check_at(gap: float, q: np.ndarray) -> None:
+        e = Experiment(model, parameters, ff.State(q=q, v=state.v), controls, contact, dt, weights, script)
+        try:
+            trajectory = e.run()
+        except ValueError as error:
+            if q is state.q:
+                raise
+            report.skipped.append(
+                f"{where(gap)}: {error}"
+            )  # what hangs on the body is in the way, or a constraint broken
+            return
         if not trajectory.converged:
-            report.skipped.append(f"gap {gap:.3g}: the rollout did not converge ({trajectory.reports[-1].status})")
-            continue
+            report.skipped.append(f"{where(gap)}: the rollout did not converge ({trajectory.reports[-1].status})")
+            return
         gradient = ff.rollout_vjp(trajectory, dL_dpose=e.partials(trajectory))
         for item in quantities(e, gradient, min(0.1, trajectory.min_gap), random):
             if isinstance(item, Quantity):
-                progress(f"gap {gap:.2g} m, {item.name}")
+                progress(f"{where(gap)}, {item.name}")
                 check(report, e, gap, item)
             else:
                 report.unchecked[item[0]] = item[1]
+
+    for gap in (GAPS if gaps is None else gaps) if movable else ():
+        q = moved_to_gap(model, parameters, state.q, model.body(name), gap)
+        if q is None:
+            report.skipped.append(f"{where(gap)}: something is in the way of body '{name}'")
+        else:
+            check_at(gap, q)
+    if not report.cases:
+        check_at(float("nan"), state.q)  # None of the gaps could be made.
     return report
+
+
+def where(gap: float) -> str:
+    """A gap in words."""
+    return f"gap {gap:.3g}" if np.isfinite(gap) else "the state as given"
 
 
 def check(report: Report, e: Experiment, gap: float, quantity: Quantity) -> None:

@@ -12,6 +12,7 @@ import farfield as ff
 import hard_scenes
 from farfield.contact_models import contact_from_description
 from farfield.experiments.intersections import Surfaces
+from farfield.experiments.rigid_scenes import Seen
 from hard_scenes import GRAVITY, Hard
 
 MODELS = ("longrange", "ipc", "polyhedral")
@@ -125,25 +126,14 @@ def test_a_box_falls_off_a_cliff_when_its_centre_is_beyond_the_edge(contact, ove
 @pytest.mark.parametrize("contact", ["longrange", "ipc"])
 def test_linked_rings_stay_linked(contact):
     motion = rolled("chain", contact)
-    poses = motion.poses()[-1]
-    around = 2.0 * np.pi * np.arange(100) / 100
-    circle = 0.1 * np.column_stack([np.cos(around), np.sin(around), np.zeros(100)])
-
-    def world(body: int) -> np.ndarray:
-        return circle @ matrix(poses[body, 3:]).T + poses[body, :3]
-
-    for k in range(2, motion.model.num_bodies):
-        local = (world(k) - poses[k - 1, :3]) @ matrix(poses[k - 1, 3:])
-        below = local[:, 2] < 0.0
-        crossings = np.flatnonzero(below != np.roll(below, -1))
-        inside = [np.linalg.norm(local[i, :2]) < 0.1 for i in crossings]
-        assert sum(inside) % 2 == 1, f"ring {k - 1} and ring {k - 2}"
+    assert hard_scenes.chain().expect(seen(motion)) is None
+    apart = seen(motion)
+    apart.poses[-1, motion.model.body("ring 3"), 0] += 0.3
+    assert hard_scenes.chain().expect(apart) == f"ring 3 is no longer linked at state {motion.num_steps}"
 
 
-def matrix(quaternion: np.ndarray) -> np.ndarray:
-    from farfield.experiments.intersections import rotation
-
-    return rotation(quaternion)
+def seen(motion: ff.Trajectory) -> Seen:
+    return Seen(motion.model, np.asarray(motion.q), np.asarray(motion.v), np.array(motion.poses()), motion.dt)
 
 
 @pytest.mark.parametrize("contact", MODELS)

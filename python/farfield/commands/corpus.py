@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`farfield corpus robots`: one row for every robot file found in installed packages and named folders."""
+"""`farfield corpus`: of robots, one row for every robot file found in installed packages and named folders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,21 @@ from farfield.commands.arguments import (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=("robots",), help="what to collect")
+    from farfield.commands import corpus_gradients, corpus_rigid
+
+    kinds = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    robots = kinds.add_parser("robots", help="robot files found in installed packages and named folders")
+    add_robot_arguments(robots)
+    robots.set_defaults(run=run)
+    rigid = kinds.add_parser("rigid", help="hard scenes of rigid bodies and mechanisms")
+    corpus_rigid.add_arguments(rigid)
+    rigid.set_defaults(run=corpus_rigid.run)
+    gradients = kinds.add_parser("gradients", help="gradcheck on scenes of every kind")
+    corpus_gradients.add_arguments(gradients)
+    gradients.set_defaults(run=corpus_gradients.run)
+
+
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--folder", action="append", default=[], metavar="DIR", help="look here instead of in packages; repeatable"
     )

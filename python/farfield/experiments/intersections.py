@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -95,7 +96,9 @@ class Surfaces:
             self.vertices[body] = np.vstack([vertices for vertices, _ in pieces])
             self.triangles[body] = np.vstack([t + start for (_, t), start in zip(pieces, starts, strict=False)])
         self.pairs = [(model.body(a), model.body(b)) for a, b in model.contact_pairs]
-        self.toolkit = _Toolkit(self) if importlib.util.find_spec("ipctk") else None
+        self.toolkit: _Toolkit | None = (
+            _Toolkit(self, list(self.vertices)) if importlib.util.find_spec("ipctk") else None
+        )
 
     def place(self, poses: np.ndarray) -> dict[int, np.ndarray]:
         """World vertices of every body; poses: shape (num_bodies, 7)."""
@@ -129,10 +132,10 @@ class Surfaces:
 class _Toolkit:
     """The same question to the IPC Toolkit."""
 
-    def __init__(self, surfaces: Surfaces) -> None:
+    def __init__(self, surfaces: Surfaces, bodies: Sequence[int]) -> None:
         import ipctk
 
-        self.bodies = sorted(surfaces.vertices)
+        self.bodies = sorted(bodies)
         starts = np.cumsum([0, *(len(surfaces.vertices[body]) for body in self.bodies)])
         ranges = {body: range(starts[k], starts[k + 1]) for k, body in enumerate(self.bodies)}
         faces = np.vstack([surfaces.triangles[body] + starts[k] for k, body in enumerate(self.bodies)]).astype(np.int32)
@@ -150,6 +153,12 @@ class _Toolkit:
         vertices = np.asfortranarray(np.vstack([placed[body] for body in self.bodies]))
         return bool(self.ipctk.has_intersections(self.mesh, vertices))
 
+    def is_free(self, first: dict[int, np.ndarray], last: dict[int, np.ndarray]) -> bool:
+        """Whether vertices that go straight from one to the other meet nothing on their way."""
+        ends = [np.asfortranarray(np.vstack([placed[body] for body in self.bodies])) for placed in (first, last)]
+        fine = self.ipctk.TightInclusionCCD(tolerance=PATH_TOLERANCE, conservative_rescaling=1.0 - 1e-9)
+        return bool(self.ipctk.is_step_collision_free(self.mesh, *ends, narrow_phase_ccd=fine))
+
 
 def rotation(quaternion: np.ndarray) -> np.ndarray:
     """Matrix of a unit quaternion (w, x, y, z)."""
@@ -161,3 +170,55 @@ def rotation(quaternion: np.ndarray) -> np.ndarray:
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
     )
+
+
+PARTS = 16  # of a path between states, when the straight one is not free
+PATH_TOLERANCE = 1e-10  # of the test of paths [m]
+
+
+def path_crosses(surfaces: Surfaces, poses: Sequence[np.ndarray]) -> str | None:
+    """Which bodies must have passed through each other between states, by the IPC Toolkit's test of straight paths; None where it is not installed.
+
+    What ways bodies really went is not known from two states. It is enough that any two have one: straight, or along their turns in parts,
+    or one after the other.
+    """
+    toolkit = surfaces.toolkit
+    if toolkit is None:
+        return None
+    for k, (first, last) in enumerate(itertools.pairwise(poses)):
+        if toolkit.is_free(surfaces.place(first), surfaces.place(last)):
+            continue
+        for a, b in surfaces.pairs:
+            if a in surfaces.vertices and b in surfaces.vertices and not _can_go(surfaces, a, b, first, last):
+                return f"'{surfaces.names[a]}' and '{surfaces.names[b]}' between states {k} and {k + 1}"
+    return None
+
+
+def _can_go(surfaces: Surfaces, a: int, b: int, first: np.ndarray, last: np.ndarray) -> bool:
+    """Whether two bodies have a free way from their first poses to their last."""
+    alone = _Toolkit(surfaces, (a, b))
+
+    def is_free(start: np.ndarray, end: np.ndarray, parts: int = PARTS) -> bool:
+        way = [surfaces.place(between(start, end, n / parts)) for n in range(parts + 1)]
+        return all(alone.is_free(p, q) for p, q in itertools.pairwise(way))
+
+    if is_free(first, last, 1) or is_free(first, last):
+        return True
+    for early in (a, b):
+        half = np.array(first)
+        half[early] = last[early]
+        if is_free(first, half) and is_free(half, last):
+            return True
+    return False
+
+
+def between(first: np.ndarray, last: np.ndarray, part: float) -> np.ndarray:
+    """Poses on the shortest way from one to another."""
+    place = (1.0 - part) * first[:, :3] + part * last[:, :3]
+    a, b = first[:, 3:], last[:, 3:]
+    cosine = np.sum(a * b, axis=1, keepdims=True)
+    angle = np.arccos(np.clip(np.abs(cosine), 0.0, 1.0))
+    sine = np.where(angle < 1e-9, 1.0, np.sin(angle))
+    weights = [np.where(angle < 1e-9, u, np.sin(u * angle) / sine) for u in (1.0 - part, part)]
+    turn = weights[0] * a + weights[1] * np.where(cosine < 0.0, -b, b)
+    return np.hstack([place, turn / np.linalg.norm(turn, axis=1, keepdims=True)])
