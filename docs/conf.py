@@ -35,6 +35,8 @@ PUBLIC = (
     "farfield.interop.torch",
     "farfield.interop.jax",
     "farfield.export",
+    "farfield.executors",
+    "farfield.optional",
 )
 NAMES = [
     (r"\b(?:farfield\.)?_core\.", ""),

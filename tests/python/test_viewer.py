@@ -174,7 +174,9 @@ def test_replay_shows_the_loss_and_hides_what_it_should(page, tmp_path):
     file = tmp_path / "replay.html"
     write_replay(file, make_recording(), loss=[4.0, float("nan"), 0.2, 0.0], hidden=["contact forces", "box path"])
     page.page.goto(file.as_uri())
-    assert page.page.inner_text("#loss").strip() == "loss over 4 iterations: 4 to 0"
+    said = page.page.inner_text("#loss").split()
+    assert " ".join(said[:7]) == "loss over 4 iterations: 4 to 0"
+    assert said[7:] == ["4", "0.2", "iteration", "4"]
     line = page.page.locator("#loss polyline").get_attribute("points").split()
     heights = [float(point.split(",")[1]) for point in line]
     assert heights[0] == 0.0 and heights[-1] == max(heights) > 80.0

@@ -21,6 +21,12 @@ BENCHMARKS = (
         "a contact-free step and its vjp against MuJoCo's finite differences; threads; assembly",
     ),
     Benchmark(
+        "contact", "farfield.benchmarks.contact", "a step with contact, per contact model, beside mj_step of MuJoCo"
+    ),
+    Benchmark(
+        "batch", "farfield.benchmarks.batch", "many rollouts at once, and their gradients, beside mujoco.rollout"
+    ),
+    Benchmark(
         "evaluations",
         "farfield.benchmarks.evaluations",
         "contact evaluations and CPU time of a step in rest, hits, pushes, piles and heaps, per contact model",

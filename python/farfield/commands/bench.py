@@ -102,7 +102,7 @@ def _print_summary(result: dict, about: dict) -> None:
         verdict = {True: "ok", False: "FAILED", None: "not measured"}[check.passed]
         measured = "-" if check.value is None else f"{check.value:.3g}"
         checks.row(check.name, measured, f"{check.relation} {check.bound:g}", verdict, check.note)
-    show(*([times] if result["timings"] else []), checks)
+    show(*([times] if result["timings"] else []), *([checks] if result["checks"] else []))
     hashes = ", ".join(f"{name} {value}" for name, value in result["hashes"].items())
     show(
         f"result hashes: {hashes}",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 
 OPTIONAL = {
-    "viewer": ("viser", "matplotlib"),
+    "viewer": ("viser", "matplotlib", "imageio_ffmpeg"),
     "meshes": ("trimesh", "pycollada", "coacd", "fast_simplification", "svgelements"),
     "tasks": ("scipy",),
     "search": ("cma",),

@@ -45,9 +45,9 @@ def make_recording(problem: Problem, contact: Any, trajectory: ff.Trajectory) ->
     if problem.trails:
         centers, _ = centers_of_mass(trajectory, [model.body(name) for name in problem.trails])
         trails = {f"{name} path": centers[:, k] for k, name in enumerate(problem.trails)}
-    arrows = {}
+    arrows, legends = {}, {}
     if contact is not None:
-        arrows[FORCES] = contact_forces(contact, trajectory)
+        arrows[FORCES], legends[FORCES] = contact_forces(contact, trajectory)
         if problem.probe is not None:
             arrows[FIELD] = force_field(contact, trajectory, problem.probe)
     return record(
@@ -57,12 +57,13 @@ def make_recording(problem: Problem, contact: Any, trajectory: ff.Trajectory) ->
         parameters=trajectory.parameters,
         trails=trails,
         arrows=arrows,
+        legends=legends,
         markers=list(problem.markers),
     )
 
 
-def contact_forces(contact: Any, trajectory: ff.Trajectory) -> list[np.ndarray]:
-    """Net contact force on every body but the world at every frame, drawn from its origin.
+def contact_forces(contact: Any, trajectory: ff.Trajectory) -> tuple[list[np.ndarray], str]:
+    """Net contact force on every body but the world at every frame, drawn from its origin, and what the length of its arrows means.
 
     Arrows grow with the square root of the force: a force as large as is usual in this motion has 0.4 m, none more than twice that.
     """
@@ -76,11 +77,12 @@ def contact_forces(contact: Any, trajectory: ff.Trajectory) -> list[np.ndarray]:
     sizes = np.linalg.norm(forces, axis=2, keepdims=True)
     usual = float(np.median(sizes.max(axis=1)))
     if usual == 0.0:
-        return [np.zeros((0, 2, 3)) for _ in poses]
+        return [np.zeros((0, 2, 3)) for _ in poses], "no forces"
     unit = np.divide(forces, sizes, out=np.zeros(forces.shape), where=sizes > 0.0)
     starts = poses[:, 1:, :3]
     lengths = ARROW * np.minimum(np.sqrt(sizes / usual), 2.0)
-    return list(np.stack([starts, starts + lengths * unit], axis=2))
+    legend = f"{ARROW:g} m is {usual:.3g} N; four times the force has twice the length, up to {2 * ARROW:g} m"
+    return list(np.stack([starts, starts + lengths * unit], axis=2)), legend
 
 
 def force_field(contact: Any, trajectory: ff.Trajectory, probe: str) -> list[np.ndarray]:

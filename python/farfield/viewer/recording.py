@@ -37,12 +37,17 @@ PALETTE = (
 
 @dataclass(frozen=True)
 class Drawable:
-    """A triangle mesh that moves with a body: vertices [m] (n, 3) in the body frame, triangles (m, 3), colour rgba."""
+    """A triangle mesh that moves with a body: vertices [m] (n, 3) in the body frame, triangles (m, 3), colour rgba.
+
+    visual, collides: whether it is part of what a body looks like, and of what it collides with.
+    """
 
     body: int
     vertices: np.ndarray
     triangles: np.ndarray
     rgba: tuple[float, float, float, float] = (0.7, 0.7, 0.7, 1.0)
+    visual: bool = True
+    collides: bool = True
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,8 @@ class Recording:
 
     dt: time between frames [s]. poses: (frames, bodies, 7), position [m] and unit quaternion w, x, y, z.
     names: one per body; body 0 is usually the world. arrows: name -> one (n, 2, 3) array of start and end points [m]
-    per frame, for instance contact forces. trails: name -> (frames, 3) path [m], for instance a centre of mass.
+    per frame, for instance contact forces. trails: name -> (frames, 3) path [m], for instance a centre of mass. legends: name of arrows -> what their
+    length means.
     """
 
     dt: float
@@ -71,6 +77,7 @@ class Recording:
     arrows: Mapping[str, Sequence[np.ndarray]] = field(default_factory=dict)
     trails: Mapping[str, np.ndarray] = field(default_factory=dict)
     markers: Sequence[Marker] = ()
+    legends: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         poses = np.ascontiguousarray(self.poses, dtype=float)
@@ -137,7 +144,7 @@ def record(model, poses, *, dt: float, parameters=None, **extras) -> Recording:
     """Recording of a model's motion. A motion that became non-finite is cut before the first such frame.
 
     model: offers body_names, drawables() and half_spaces(). poses: (frames, bodies, 7). parameters: when their hull vertices differ from the
-    model's, the hulls are drawn in place of the shapes as described. extras: arrows, trails, markers.
+    model's, the hulls are drawn in place of the shapes as described. extras: arrows, trails, markers, legends.
     """
     poses = np.asarray(poses, dtype=float)
     bad = np.flatnonzero(~np.isfinite(poses).all(axis=(1, 2)))
@@ -167,12 +174,19 @@ def _drawables(model, parameters) -> list[Drawable]:
         hulls = iter(current_hulls(model, parameters))
         shapes = model.scene.shapes
         reshaped = {k: (vertices[hull.rows], hull.triangles) for k, hull in zip(_colliding(shapes), hulls, strict=True)}
-    drawn = [k for k, shape in enumerate(model.scene.shapes) if shape.type != ShapeType.HalfSpace] if reshaped else None
+    scene = getattr(model, "scene", None)
+    drawn = [k for k, shape in enumerate(scene.shapes) if shape.type != ShapeType.HalfSpace] if scene else []
+    looks = {
+        scene.shapes[k].body for k in drawn if not scene.shapes[k].collides
+    }  # bodies with shapes for the eye alone
     out = []
     for k, item in enumerate(model.drawables()):
         points, triangles = reshaped.get(drawn[k] if drawn else k, (item.vertices, item.triangles))
         color = tuple(float(value) for value in item.color)
-        out.append(Drawable(int(item.body), np.array(points, dtype=float), np.array(triangles, dtype=int), color))
+        collides = scene.shapes[drawn[k]].collides if drawn else True
+        visual = not collides or int(item.body) not in looks
+        mesh = np.array(points, dtype=float), np.array(triangles, dtype=int)
+        out.append(Drawable(int(item.body), *mesh, color, visual, collides))
     return out
 
 
@@ -193,6 +207,7 @@ def save_overlays(path: Path, recording: Recording) -> None:
         "format": FORMAT,
         "arrows": list(recording.arrows),
         "trails": list(recording.trails),
+        "legends": dict(recording.legends),
         "markers": [dataclasses.asdict(marker) for marker in recording.markers],
     }
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
@@ -216,6 +231,7 @@ def _overlays(header: dict, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
 
     return {
         "arrows": {name: arrows(index) for index, name in enumerate(header["arrows"])},
+        "legends": header.get("legends", {}),
         "trails": {name: arrays[f"trail_{index}"] for index, name in enumerate(header["trails"])},
         "markers": [
             Marker(item["name"], tuple(item["position"]), item["radius"], tuple(item["rgba"]), item["flat"])
@@ -229,3 +245,50 @@ def load_recording(trajectory: Path, overlays: Path) -> Recording:
     motion = load_trajectory(trajectory)
     extras = load_overlays(overlays) if Path(overlays).is_file() else {}
     return record(motion.model, motion.poses(), dt=motion.dt, parameters=motion.parameters, **extras)
+
+
+def beside(first: Recording, second: Recording, names: tuple[str, str] = ("first", "second")) -> Recording:
+    """Two motions as one, the second moved sideways (along y) until it is clear of the first; the shorter one stays at its last frame."""
+    dt = min(first.dt, second.dt)
+    count = 1 + round(max(first.duration, second.duration) / dt)
+    frames = [
+        np.minimum(np.round(np.arange(count) * dt / each.dt).astype(int), each.num_frames - 1)
+        for each in (first, second)
+    ]
+    shift = np.array([0.0, _reach(first, 1)[1] - _reach(second, 1)[0], 0.0])
+    moved = second.poses[frames[1]] + np.concatenate([shift, np.zeros(4)])
+    bodies = first.num_bodies
+    later = [dataclasses.replace(each, body=each.body + bodies) for each in second.drawables]
+    planes = [dataclasses.replace(each, body=each.body + bodies) for each in second.half_spaces]
+    level = {(each.normal, each.offset) for each in first.half_spaces if each.normal == (0.0, 0.0, 1.0)}
+    label = lambda name, which: f"{name}, {names[which]}"  # noqa: E731
+    arrows = {label(k, 0): [v[f] for f in frames[0]] for k, v in first.arrows.items()}
+    arrows |= {label(k, 1): [np.reshape(v[f], (-1, 2, 3)) + shift for f in frames[1]] for k, v in second.arrows.items()}
+    trails = {label(k, 0): np.asarray(v)[frames[0]] for k, v in first.trails.items()}
+    trails |= {label(k, 1): np.asarray(v)[frames[1]] + shift for k, v in second.trails.items()}
+    marks = [dataclasses.replace(m, name=label(m.name, 0)) for m in first.markers]
+    marks += [
+        dataclasses.replace(m, name=label(m.name, 1), position=tuple(np.asarray(m.position) + shift))
+        for m in second.markers
+    ]
+    return Recording(
+        dt=dt,
+        poses=np.concatenate([first.poses[frames[0]], moved], axis=1),
+        names=[label(name, which) for which, each in enumerate((first, second)) for name in each.names],
+        drawables=[*first.drawables, *later],
+        half_spaces=[*first.half_spaces, *(each for each in planes if (each.normal, each.offset) not in level)],
+        arrows=arrows,
+        trails=trails,
+        markers=marks,
+        legends={label(k, 0): v for k, v in first.legends.items()}
+        | {label(k, 1): v for k, v in second.legends.items()},
+    )
+
+
+def _reach(recording: Recording, axis: int) -> tuple[float, float]:
+    """From where to where a motion goes along an axis, with a margin [m]."""
+    radius = max(
+        (float(np.linalg.norm(d.vertices, axis=1).max()) for d in recording.drawables if len(d.vertices)), default=0.1
+    )
+    places = recording.poses[:, 1:, axis] if recording.num_bodies > 1 else recording.poses[:, :, axis]
+    return float(places.min()) - 1.2 * radius, float(places.max()) + 1.2 * radius

@@ -24,11 +24,19 @@ CAPTION = (
     'font:600 14px system-ui,sans-serif;color:#33415c">{title}</div>'
 )
 
+LEGEND = (
+    '<div id="legend" style="position:fixed;left:50%;top:34px;transform:translateX(-50%);z-index:9;pointer-events:none;'
+    'font:12px system-ui,sans-serif;color:#5b6579">{text}</div>'
+)
+
 LOSS = (
     '<div id="loss" style="position:fixed;left:14px;bottom:64px;z-index:9;pointer-events:none;padding:6px 8px;'
     'background:#ffffffcc;border-radius:6px;font:12px system-ui,sans-serif;color:#33415c">{text}'
     '<svg width="{width}" height="{height}" style="display:block;margin-top:4px">'
-    '<polyline fill="none" stroke="#3474b7" stroke-width="1.5" points="{points}"/></svg></div>'
+    '<path d="M0,0 V{height} H{width}" fill="none" stroke="#9aa4b5"/>'
+    '<polyline fill="none" stroke="#3474b7" stroke-width="1.5" points="{points}"/>'
+    '<g font-size="10" fill="#33415c"><text x="4" y="10">{high}</text><text x="4" y="{bottom}">{low}</text>'
+    '<text x="{width}" y="{bottom}" text-anchor="end">iteration {count}</text></g></svg></div>'
 )
 
 
@@ -75,17 +83,19 @@ def write_replay(
         if len(frames) > 1:
             serializer.insert_sleep(HOLD)
         page = serializer.as_html()
-    write_text(Path(path), _with_overlay(page, title, loss))
+    legends = [f"{name}: {text}" for name, text in recording.legends.items() if name not in hidden]
+    write_text(Path(path), _with_overlay(page, title, loss, legends))
 
 
-def _with_overlay(page: str, title: str, loss: Sequence[float] | None) -> str:
+def _with_overlay(page: str, title: str, loss: Sequence[float] | None, legends: Sequence[str] = ()) -> str:
     """The page with its title in the tab and as a caption over the picture, and the loss curve below."""
     title = html.escape(title)
     start, end = page.index("<title>") + len("<title>"), page.index("</title>")
     page = page[:start] + title + page[end:]
     body_end = page.rindex("</body>")
     curve = _loss_curve(np.asarray(loss, dtype=float)) if loss is not None else ""
-    return page[:body_end] + CAPTION.format(title=title) + curve + page[body_end:]
+    legend = LEGEND.format(text=html.escape("; ".join(legends))) if legends else ""
+    return page[:body_end] + CAPTION.format(title=title) + curve + legend + page[body_end:]
 
 
 def _loss_curve(loss: np.ndarray) -> str:
@@ -103,4 +113,5 @@ def _loss_curve(loss: np.ndarray) -> str:
         f"{width * k / (len(loss) - 1):.1f},{height * (1 - y):.1f}" for k, y in zip(chosen, level, strict=True)
     )
     text = f"loss over {len(loss)} iterations: {loss[0]:.3g} to {loss[-1]:.3g}"
-    return LOSS.format(width=width, height=height, points=points, text=text)
+    ends = {"high": f"{10**top:.2g}", "low": f"{10**low:.2g}", "bottom": height - 4, "count": len(loss)}
+    return LOSS.format(width=width, height=height, points=points, text=text, **ends)

@@ -35,7 +35,7 @@ class Player:
         hidden: Sequence[str] = (),
     ) -> None:
         self._recording = recording
-        self._stage = Stage(server, recording, up=up, hidden=hidden)
+        self._stage = Stage(server, recording, up=up, hidden=hidden, switchable=True)
         self._lock = threading.Lock()
         self._time = 0.0
         self._shown = 0
@@ -49,6 +49,10 @@ class Player:
         self._timeline.on_update(self._moved_by_user)
         for name in (*recording.arrows, *recording.trails):
             self._add_toggle(gui, name, shown=name not in hidden)
+            if name in recording.legends:
+                gui.add_markdown(recording.legends[name])
+        if not all(each.visual and each.collides for each in recording.drawables):
+            add_shape_switch(gui, self._stage, self._lock)
         if loss is not None and len(loss) > 1:
             _add_loss(gui, np.asarray(loss, dtype=float))
 
@@ -91,6 +95,16 @@ class Player:
                 self._stage.set_visible(name, toggle.value)
 
 
+def add_shape_switch(gui: viser.GuiApi, stage: Stage, lock: threading.Lock) -> None:
+    """A choice between the shapes for the eye and those that collide."""
+    switch = gui.add_dropdown("shapes", ("visual", "collision"), initial_value="visual")
+
+    @switch.on_update
+    def _(_event: viser.GuiEvent) -> None:
+        with lock:
+            stage.show_shapes(switch.value == "collision")
+
+
 def _add_loss(gui: viser.GuiApi, loss: np.ndarray) -> None:
     """Loss over iterations; logarithmic when it is positive throughout and spans more than a decade."""
     finite = loss[np.isfinite(loss)]
@@ -104,6 +118,7 @@ def _add_loss(gui: viser.GuiApi, loss: np.ndarray) -> None:
             viser.uplot.Series(label=label, stroke="#3474b7", width=2),
         ),
         title=label,
+        axes=(viser.uplot.Axis(label="iteration"), viser.uplot.Axis(label=label)),
         scales={"x": viser.uplot.Scale(time=False), "y": viser.uplot.Scale()},
         aspect=1.6,
     )

@@ -7,7 +7,7 @@ import contextlib
 import io
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from farfield.viewer.camera import (
     size_of,
     up_vector,
 )
-from farfield.viewer.recording import HalfSpace, Recording
+from farfield.viewer.recording import Drawable, HalfSpace, Recording
 
 with needs("viewer"):
     import viser
@@ -68,8 +68,15 @@ class Stage:
     """Puts a recording's bodies, ground, arrows, trails and markers on a server, and moves them to any frame."""
 
     def __init__(
-        self, server: viser.ViserServer, recording: Recording, *, up: str = "z", hidden: Sequence[str] = ()
+        self,
+        server: viser.ViserServer,
+        recording: Recording,
+        *,
+        up: str = "z",
+        hidden: Sequence[str] = (),
+        switchable: bool = False,
     ) -> None:
+        """switchable: also has the shapes that collide, for `show_shapes`."""
         self._scene = server.scene
         self._recording = recording
         self._size = size_of(recording)
@@ -78,20 +85,36 @@ class Stage:
         self._hidden: set[str] = set(hidden)
         self._set_view(server, up)
         self._add_ground(up)
-        self._bodies = self._add_bodies()
+        self._meshes: list[tuple[Drawable, viser.MeshHandle]] = []
+        self._bodies = self._add_bodies(switchable)
         self._moving = [int(body) for body in recording.moving_bodies() if int(body) in self._bodies]
         self._add_markers()
         self._trails = self._add_trails()
         self._arrows = {name: None for name in recording.arrows}
+        self._points: dict[str, np.ndarray] = {}
         self.show(0)
+
+    @property
+    def size(self) -> float:
+        """Of what there is to see [m]."""
+        return self._size
 
     def show(self, frame: int) -> None:
         """Move everything to a frame; only what differs from the last frame shown is sent."""
-        self._frame = frame
-        for body in self._moving:
-            pose = self._poses[frame, body]
-            self._bodies[body].position = pose[:3]
-            self._bodies[body].wxyz = pose[3:]
+        arrows = {name: frames[frame] for name, frames in self._recording.arrows.items()}
+        self._place(self._moving, self._poses[frame], arrows)
+
+    def place(self, poses: np.ndarray, arrows: Mapping[str, np.ndarray]) -> None:
+        """Move all bodies to poses (bodies, 7) that need not be of the recording, with arrows (n, 2, 3) by name."""
+        for name in arrows:
+            self._arrows.setdefault(name, None)
+        self._place(list(self._bodies), poses, arrows)
+
+    def _place(self, bodies: Sequence[int], poses: np.ndarray, arrows: Mapping[str, np.ndarray]) -> None:
+        for body in bodies:
+            self._bodies[body].position = poses[body, :3]
+            self._bodies[body].wxyz = poses[body, 3:]
+        self._points = {name: np.asarray(points, dtype=np.float32).reshape(-1, 2, 3) for name, points in arrows.items()}
         for index, name in enumerate(self._arrows):
             self._show_arrows(index, name)
 
@@ -104,7 +127,7 @@ class Stage:
             self._show_arrows(list(self._arrows).index(name), name)
 
     def _show_arrows(self, index: int, name: str) -> None:
-        points = np.asarray(self._recording.arrows[name][self._frame], dtype=np.float32).reshape(-1, 2, 3)
+        points = self._points[name]
         handle = self._arrows[name]
         visible = len(points) > 0 and name not in self._hidden
         if visible and handle is None:
@@ -184,7 +207,12 @@ class Stage:
                 wxyz=pose[3:],
             )
 
-    def _add_bodies(self) -> dict[int, viser.FrameHandle]:
+    def show_shapes(self, collision: bool) -> None:
+        """Shows the shapes that collide, or those for the eye."""
+        for drawable, mesh in self._meshes:
+            mesh.visible = drawable.collides if collision else drawable.visual
+
+    def _add_bodies(self, switchable: bool) -> dict[int, viser.FrameHandle]:
         bodies: dict[int, viser.FrameHandle] = {}
         for index, drawable in enumerate(self._recording.drawables):
             body = drawable.body
@@ -192,8 +220,10 @@ class Stage:
             if body not in bodies:
                 pose = self._poses[0, body]
                 bodies[body] = self._scene.add_frame(name, show_axes=False, position=pose[:3], wxyz=pose[3:])
+            if not (drawable.visual or switchable):
+                continue
             *rgb, alpha = self._recording.color(drawable)
-            self._scene.add_mesh_simple(
+            mesh = self._scene.add_mesh_simple(
                 f"{name}/{index}",
                 drawable.vertices,
                 drawable.triangles,
@@ -201,7 +231,9 @@ class Stage:
                 opacity=alpha if alpha < 1 else None,
                 flat_shading=True,
                 side="double",
+                visible=drawable.visual,
             )
+            self._meshes.append((drawable, mesh))
         return bodies
 
     def _add_markers(self) -> None:

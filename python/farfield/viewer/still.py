@@ -64,13 +64,15 @@ def render(
     size: tuple[int, int] = (1200, 750),
     up: str = "z",
     elevation: float = ELEVATION,
+    camera: Camera | None = None,
 ) -> np.ndarray:
-    """The picture of `render_png` as an array (height, width, 3) of bytes."""
+    """The picture of `render_png` as an array (height, width, 3) of bytes. camera: in place of one that fits."""
     width, height = size
     if width < 16 or height < 16:
         raise ValueError(f"picture size is {width} x {height}, expected at least 16 x 16 pixels")
     chosen = _check_frames(recording, frames)
-    camera = fit_camera(recording, up=up, aspect=width / height, frames=chosen, elevation=elevation)
+    if camera is None:
+        camera = fit_camera(recording, up=up, aspect=width / height, frames=chosen, elevation=elevation)
     scale = SUPERSAMPLE
     light = _light(camera, up_vector(up))
     layers = _layers(recording, chosen, camera, (width * scale, height * scale), light)
@@ -106,7 +108,7 @@ def _triangles(recording: Recording, frame: int, moving: bool) -> tuple[np.ndarr
     movers = set(recording.moving_bodies().tolist())
     corners, colors, alphas = [np.zeros((0, 3, 3))], [np.zeros((0, 3))], [np.zeros(0)]
     for drawable in recording.drawables:
-        if (drawable.body in movers) != moving:
+        if (drawable.body in movers) != moving or not drawable.visual:
             continue
         pose = recording.poses[frame, drawable.body]
         world = np.asarray(drawable.vertices) @ rotation_matrices(pose[3:]).T + pose[:3]
