@@ -175,6 +175,21 @@ std::map<std::string, std::string> build_info() {
     return {{"compiler", FARFIELD_COMPILER}, {"flags", FARFIELD_FLAGS}, {"simd", hwy::TargetName(target & -target)}};
 }
 
+/// Lets Highway use nothing wider than this; false where the machine lacks it.
+bool limit_simd(const std::string& name) {
+#if HWY_ARCH_X86
+    static const std::map<std::string, std::int64_t> known = {
+        {"sse4", HWY_SSE4}, {"avx2", HWY_AVX2}, {"avx512", HWY_AVX3}};  // better targets have lower bits
+    const auto found = known.find(name);
+    if (found == known.end() || (hwy::SupportedTargets() & found->second) == 0) return false;
+    hwy::DisableTargets(found->second - 1);
+    return true;
+#else
+    (void)name;
+    return false;
+#endif
+}
+
 }  // namespace
 
 void bind_benchmarks(nb::module_& m) {
@@ -192,6 +207,8 @@ void bind_benchmarks(nb::module_& m) {
           "fractions.");
     m.def("_benchmark_spin", &spin, nb::kw_only(), "rounds"_a, "threads"_a,
           "Sixteen independent integer loops on threads; their checksum.");
+    m.def("_limit_simd", &limit_simd, "name"_a,
+          "Lets the core use no wider instructions than 'sse4', 'avx2' or 'avx512'; False where there are none such.");
     m.def("_build_info", &build_info,
           "How this module was compiled: compiler, flags, and the SIMD target it dispatches to on this machine.");
 }

@@ -54,6 +54,7 @@ PYTHON_RANKS = {
     "loss_check": 0,
     "marker": 0,
     "messages": 0,
+    "simd": 0,
     "motion": 0,
     "optional": 0,
     "options": 0,

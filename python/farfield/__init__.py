@@ -118,6 +118,9 @@ from farfield.convex import convex_parts, decompose
 from farfield.coordinates import pose_partials, tangent_partials
 from farfield.loss_check import check_loss
 from farfield.scene_files import scene_file
+from farfield.simd import limit_simd as _limit_simd
+
+_limit_simd()
 
 __all__ = [
     "Actuator",

@@ -209,3 +209,41 @@ def test_sixty_heaps_arrive(tmp_path):
     assert (total["scenes"], total["stops"], total["intersections"]) == (60, 0, 0)
     assert total["left"] == 0
     assert total["detours"] <= total["steps"] / 500
+
+
+def test_every_scene_has_the_same_bits_on_any_number_of_threads(tmp_path, capsys, monkeypatch):
+    options = (
+        "--steps",
+        "6",
+        "--determinism",
+        "--scenes",
+        "2",
+        "--seed",
+        "7",
+        "--contact",
+        "polyhedral",
+        "ipc",
+        "--json",
+    )
+    assert exit_code("soak", *options, "--quiet", "--out", tmp_path / "run") == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["options"]["determinism"] is True
+    assert [row["other_bits"] for row in summary["rows"]] == [0, 0, 0] and summary["failed"] == []
+
+    right = soak.roll
+
+    def wrong(plan, seed, threads=1):
+        row, made, motion = right(plan, seed, threads)
+        return row | {"hash": row["hash"] + ("x" if threads == 4 else "")}, made, motion
+
+    monkeypatch.setattr(soak, "roll", wrong)
+    assert exit_code("soak", *options, "--quiet", "--out", tmp_path / "wrong") == 1
+    assert [each["other_bits"] for each in json.loads(capsys.readouterr().out)["failed"]] == [[4], [4]]
+
+
+def test_no_scene_begins_after_the_time_is_up(tmp_path, capsys):
+    options = ("--steps", "3", "--seed", "7", "--contact", "polyhedral", "--json", "--quiet")
+    assert exit_code("soak", *options, "--hours", "1e-9", "--out", tmp_path / "none") == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == []
+    assert exit_code("soak", *options, "--hours", "3e-4", "--out", tmp_path / "some") == 0
+    assert 1 <= json.loads(capsys.readouterr().out)["rows"][0]["scenes"] < 1000

@@ -4,14 +4,24 @@
 from __future__ import annotations
 
 import argparse
+import math
+import sys
 from pathlib import Path
 
-from farfield.commands.arguments import add_output_arguments, positive_int
+from farfield.commands.arguments import add_output_arguments, positive_float, positive_int
 from farfield.terminal import ProgressBar, Table, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scenes", type=positive_int, default=60, metavar="N", help="how many (default: 60)")
+    parser.add_argument(
+        "--scenes", type=positive_int, metavar="N", help="how many (default: 60, or as many as --hours allow)"
+    )
+    parser.add_argument("--hours", type=positive_float, metavar="H", help="begin no scene after this time")
+    parser.add_argument(
+        "--determinism",
+        action="store_true",
+        help="every scene on 1, 2 and 4 threads: do its states have the same bits?",
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the first scene, counted up (default: 0)")
     parser.add_argument(
         "--contact",
@@ -35,9 +45,10 @@ def run(args: argparse.Namespace) -> int:
     from farfield.experiments import soak
     from farfield.output import dump_json
 
-    given = {key: getattr(args, key) for key in ("contact", "steps", "evaluations")}
+    given = {key: getattr(args, key) for key in ("contact", "steps", "evaluations", "determinism")}
     given = {key: value for key, value in given.items() if value is not None}
-    first, scenes = (args.seed, args.scenes) if args.only is None else (args.only, 1)
+    most = args.scenes or (60 if args.hours is None else sys.maxsize // 2)
+    first, scenes = (args.seed, most) if args.only is None else (args.only, 1)
     if first < 0:
         raise ValueError(f"seed {first}, expected a whole number >= 0")
     plan = soak.Plan(first=first, scenes=scenes, **given)
@@ -80,9 +91,10 @@ def _roll_all(plan, folder, args: argparse.Namespace) -> bool:
 
     done = [row["seed"] for row in folder.read_metrics(("seed",))]
     begun = sum(seed in plan.seeds() for seed in done)
-    with ProgressBar("soak", plan.scenes, done=begun, unit="scene", quiet=args.quiet) as bar:
+    total = plan.scenes if args.hours is None else None
+    with ProgressBar("soak", total, done=begun, unit="scene", quiet=args.quiet) as bar:
         try:
-            for row in soak.run(plan, done, args.threads):
+            for row in soak.run(plan, done, args.threads, 3600.0 * (args.hours or math.inf)):
                 folder.append_metrics(row)
                 bar.update()
         except KeyboardInterrupt:
@@ -91,11 +103,12 @@ def _roll_all(plan, folder, args: argparse.Namespace) -> bool:
 
 
 def _failures(rows: list[dict]) -> list[dict]:
-    """Scenes that stopped or intersect."""
+    """Scenes that stopped, intersect, or depend on the number of threads."""
     from farfield.experiments.soak import stopped
 
     keys = ("seed", "contact", "status", "steps", "intersection", "dt", "stiffness")
-    return [{key: row[key] for key in keys} for row in rows if stopped(row) or row["intersection"] is not None]
+    failed = [row for row in rows if stopped(row) or row["intersection"] is not None or row.get("other_bits")]
+    return [{key: row[key] for key in keys} | {"other_bits": row.get("other_bits", [])} for row in failed]
 
 
 def _print_summary(summary: dict, folder: Path) -> None:
@@ -106,7 +119,8 @@ def _print_summary(summary: dict, folder: Path) -> None:
         table.row(key.replace("_", " "), *(f"{v:.3g}" if isinstance(v, float) else str(v) for v in values))
     show(table)
     for each in summary["failed"]:
-        what = each["intersection"] or f"{each['status']} at step {each['steps']}"
+        bits = f"other bits on {each['other_bits']} threads" if each["other_bits"] else ""
+        what = each["intersection"] or bits or f"{each['status']} at step {each['steps']}"
         about = f"dt {each['dt']:.3g} s, stiffness {each['stiffness']:.3g}"
         show(f"seed {each['seed']}, {each['contact']}: {what} ({about})")
     show(f"rows and soak.json: {folder}")

@@ -180,7 +180,7 @@ def path_crosses(surfaces: Surfaces, poses: Sequence[np.ndarray]) -> str | None:
     """Which bodies must have passed through each other between states, by the IPC Toolkit's test of straight paths; None where it is not installed.
 
     What ways bodies really went is not known from two states. It is enough that any two have one: straight, or along their turns in parts,
-    or one after the other.
+    or one after the other, going and turning in any order.
     """
     toolkit = surfaces.toolkit
     if toolkit is None:
@@ -202,14 +202,20 @@ def _can_go(surfaces: Surfaces, a: int, b: int, first: np.ndarray, last: np.ndar
         way = [surfaces.place(between(start, end, n / parts)) for n in range(parts + 1)]
         return all(alone.is_free(p, q) for p, q in itertools.pairwise(way))
 
+    def is_way(moves: Sequence[tuple[int, slice]]) -> bool:
+        now = np.array(first)
+        for body, part in moves:
+            then = np.array(now)
+            then[body, part] = last[body, part]
+            if not is_free(now, then):
+                return False
+            now = then
+        return True
+
     if is_free(first, last, 1) or is_free(first, last):
         return True
-    for early in (a, b):
-        half = np.array(first)
-        half[early] = last[early]
-        if is_free(first, half) and is_free(half, last):
-            return True
-    return False
+    moves = [(body, part) for body in (a, b) for part in (slice(0, 3), slice(3, 7))]
+    return any(is_way(order) for order in itertools.permutations(moves))
 
 
 def between(first: np.ndarray, last: np.ndarray, part: float) -> np.ndarray:

@@ -831,5 +831,5 @@ SCENES: dict[str, Callable[[], Hard]] = {
     "bolt": bolt,
     "arch-25": lambda: arch(25, 0.25, 50),
     "chain-10": lambda: chain(10, 60),
-    "arch-101": lambda: arch(101, 0.2, 20),
+    "arch-101": lambda: arch(101, 0.2, 60),
 }

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ from farfield.viewer.replay import write_replay
 MODELS = ("longrange", "ipc", "polyhedral")
 STEPS = 60
 EVALUATIONS = 6000  # of contact, after which a scene is left: a hundred a step
+THREADS = (1, 2, 4)  # that must give the same bits
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Plan:
     contact: Sequence[str] = MODELS
     steps: int = STEPS
     evaluations: int = EVALUATIONS  #: most of a scene, in place of a time limit
+    determinism: bool = False  #: every scene on 1, 2 and 4 threads, whose states must have the same bits
 
     def __post_init__(self) -> None:
         for name in self.contact:
@@ -49,16 +53,26 @@ class Plan:
 
     def options(self) -> dict:
         """What two runs must share for their scenes to be counted together."""
-        return {"contact": list(self.contact), "steps": self.steps, "evaluations": self.evaluations}
+        options: dict = {"contact": list(self.contact), "steps": self.steps, "evaluations": self.evaluations}
+        return options | ({"determinism": True} if self.determinism else {})
 
 
-def roll(plan: Plan, seed: int) -> tuple[dict, Heap, ff.Trajectory]:
-    """One scene: its row, the heap, and its motion."""
+def row_of(plan: Plan, seed: int) -> dict:
+    """The row of one scene; of determinism with the threads whose states have other bits than those of one."""
+    row = roll(plan, seed)[0]
+    if not plan.determinism:
+        return row
+    others = [n for n in THREADS[1:] if roll(plan, seed, threads=n)[0]["hash"] != row["hash"]]
+    return row | {"other_bits": others}
+
+
+def roll(plan: Plan, seed: int, threads: int = 1) -> tuple[dict, Heap, ff.Trajectory]:
+    """One scene: its row, the heap, and its motion. Threads are those of the simulation."""
     made = heap(seed)
     name = plan.contact_of(seed)
     surfaces = Surfaces(made.model)
     simulation = ff.Simulation(
-        made.model, contact=contact_model(name, stiffness=made.stiffness), dt=made.dt, state=made.state
+        made.model, contact=contact_model(name, stiffness=made.stiffness), dt=made.dt, state=made.state, threads=threads
     )
     parameters = simulation.parameters
     states, reports, cuts, crossing, cpu = [made.state], [], [], None, 0.0
@@ -106,20 +120,22 @@ def roll(plan: Plan, seed: int) -> tuple[dict, Heap, ff.Trajectory]:
         "min_gap": motion.min_gap,
         "cpu_seconds": cpu,
         "final": states[-1].q.tolist(),
+        "hash": hashlib.sha256(motion.q.tobytes() + motion.v.tobytes()).hexdigest(),
     }
     return row, made, motion
 
 
-def run(plan: Plan, done: Sequence[int], threads: int) -> Iterator[dict]:
-    """Rows of all scenes that are not done yet, as they come."""
-    todo = iter([seed for seed in plan.seeds() if seed not in set(done)])
+def run(plan: Plan, done: Sequence[int], threads: int, seconds: float = math.inf) -> Iterator[dict]:
+    """Rows of all scenes that are not done yet, as they come; none is begun after this time."""
+    last, left = time.monotonic() + seconds, set(done)
+    todo = takewhile(lambda _: time.monotonic() < last, (seed for seed in plan.seeds() if seed not in left))
     with ThreadPoolExecutor(threads) as pool:
-        going = {pool.submit(roll, plan, seed) for seed in islice(todo, threads)}
+        going = {pool.submit(row_of, plan, seed) for seed in islice(todo, threads)}
         while going:
             finished, going = wait(going, return_when=FIRST_COMPLETED)
             for each in finished:
-                going |= {pool.submit(roll, plan, seed) for seed in islice(todo, 1)}
-                yield each.result()[0]
+                going |= {pool.submit(row_of, plan, seed) for seed in islice(todo, 1)}
+                yield each.result()
 
 
 def save(folder: Path, made: Heap, motion: ff.Trajectory) -> None:
@@ -160,6 +176,11 @@ def _totals(rows: Sequence[dict]) -> dict:
         "cut_steps": int(np.sum(pieces > 1)),
         "pieces_max": int(pieces.max()),
         "detours": sum(row["detours"] for row in rows),
+        **(
+            {"other_bits": sum(map(bool, checked))}
+            if (checked := [r["other_bits"] for r in rows if "other_bits" in r])
+            else {}
+        ),
         **_spread("iterations", iterations),
         **_spread("evaluations", evaluations),
         "ms_per_step": 1e3 * sum(row["cpu_seconds"] for row in rows) / steps,
