@@ -7,7 +7,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help estimate setup core run test test-all bench docs stubs format lint clean
+.PHONY: help estimate setup core run test test-all bench docs stubs format lint wheel clean
 MAKEFLAGS += --no-print-directory
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -120,5 +120,9 @@ docs: setup $(VENV)/.stamp-docs $(VENV)/.stamp-tests
 	@$(PYTHON) -m sphinx -q -W -b html docs docs/_build/html
 	@echo "-- open docs/_build/html/index.html"
 
+# ---- distribution ----------------------------------------------------------------------------------------------------
+wheel: $(LOCKED)
+	@tools/build_wheel.sh dist
+
 clean:
-	rm -rf build docs/_build python/farfield/_core.*
+	rm -rf build dist docs/_build python/farfield/_core.*

@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 from farfield._core import Model
 from farfield.optional import needed
 
+__all__ = ["RayExecutor", "in_order", "open_executor", "require_shared"]
+
 Job, Result = TypeVar("Job"), TypeVar("Result")
 AGAIN = 3  # times that a job is begun anew when its worker dies
 LEAVE = 60.0  # s that workers have to write their checkpoints when they are asked to stop

@@ -235,7 +235,7 @@ def _add_ties(mujoco: Any, spec: Any, scene: ff.Scene) -> None:
         constant = tie.offset - reference[tie.joint] + tie.ratio * reference[tie.source]
         equality = spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, name1=tie.joint, name2=tie.source)
         equality.objtype = mujoco.mjtObj.mjOBJ_JOINT
-        equality.data = [constant, tie.ratio, *[0.0] * 9]
+        equality.data = [constant, tie.ratio, *[0.0] * (mujoco.mjNEQDATA - 2)]
 
 
 def _add_actuators(mujoco: Any, spec: Any, model: ff.Model, parameters: ff.Parameters) -> np.ndarray:

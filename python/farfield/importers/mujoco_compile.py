@@ -115,7 +115,7 @@ def apply_edits(mujoco, spec, edits: dict) -> None:
             name=f"mimic_{tie['joint']}",
             type=mujoco.mjtEq.mjEQ_JOINT,
             name1=tie["joint"],
-            data=[tie["offset"], tie["ratio"], *[0.0] * 9],
+            data=[tie["offset"], tie["ratio"], *[0.0] * (mujoco.mjNEQDATA - 2)],
             **({"name2": tie["source"]} if tie["source"] else {}),
         )
     for motor in edits.get("motors", []):
