@@ -108,9 +108,10 @@ Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> far_forces_at(ContactM
 nb::list all_closest_points(const std::shared_ptr<Model>& model, const Parameters& parameters,
                             const Eigen::VectorXd& q) {
     const Poses poses = poses_at(*model, parameters, q, "closest_points: q");
+    const std::shared_ptr<const CollisionGeometry> round = round_geometry(model->collision());
     nb::list out;
     for (const ContactPair& pair : model->collision().pairs)
-        out.append(closest_points(model->collision(), pair, poses));
+        out.append(closest_points(round ? *round : model->collision(), pair, poses));
     return out;
 }
 
@@ -209,7 +210,7 @@ void bind_contact(nb::module_& m) {
                const std::string& leaf_weights, std::vector<double> blend, bool zero_offset,
                std::optional<double> length_scale, std::optional<double> slip_speed, double near_range,
                double energy_tolerance, double derivative_tolerance, const std::string& friction_form,
-               bool brute_force) {
+               bool round_shapes, bool brute_force) {
                 LongRangeOptions options{.stiffness = stiffness,
                                          .weight_in_joules = weight_in_joules,
                                          .leaf_weights = leaf_weights_named(leaf_weights),
@@ -221,6 +222,7 @@ void bind_contact(nb::module_& m) {
                                          .energy_tolerance = energy_tolerance,
                                          .derivative_tolerance = derivative_tolerance,
                                          .friction = python::friction_form<FrictionForm>(friction_form, "LongRange"),
+                                         .round_shapes = round_shapes,
                                          .brute_force = brute_force};
                 validate(options, static_cast<int>(options.blend.size()));
                 new (self) LongRangeModel(std::move(options));
@@ -228,7 +230,8 @@ void bind_contact(nb::module_& m) {
             nb::kw_only(), "stiffness"_a = 1.0, "weight_in_joules"_a.none() = nb::none(), "leaf_weights"_a = "parallel",
             "blend"_a = std::vector<double>{}, "zero_offset"_a = true, "length_scale"_a.none() = nb::none(),
             "slip_speed"_a.none() = nb::none(), "near_range"_a = 0.05, "energy_tolerance"_a = 1e-9,
-            "derivative_tolerance"_a = 1e-12, "friction_form"_a = "projected", "brute_force"_a = false,
+            "derivative_tolerance"_a = 1e-12, "friction_form"_a = "projected", "round_shapes"_a = true,
+            "brute_force"_a = false,
             "stiffness: factor of the automatic weights, at which boxes rest at about a hundredth of their size.\n"
             "weight_in_joules: mu [J] of every pair instead of the automatic one. leaf_weights: 'parallel' (forces do "
             "not depend on how finely bodies are cut) or 'paper'.\n"
@@ -239,7 +242,9 @@ void bind_contact(nb::module_& m) {
             "near_range: reach of pairs with the policy 'near' (Scene.self_contact, Scene.set_pair_contact), in sizes "
             "L of "
             "the smaller body; they fade from half of it on.\n"
-            "friction_form: 'projected' (momentum balances) or 'paper'. brute_force: all pairs of triangles, no "
+            "friction_form: 'projected' (momentum balances) or 'paper'. round_shapes: spheres and capsules are round, "
+            "instead "
+            "of the triangles that other models see. brute_force: all pairs of triangles, no "
             "hierarchy.");
 }
 

@@ -64,6 +64,7 @@ double brute_distance(const CollisionBody& a, const Pose& pose_a, const Collisio
                       double limit) {
     struct Boxed {
         Triangle triangle;
+        double radius;
         Eigen::AlignedBox3d box;
     };
     const auto place = [](const CollisionBody& body, const Pose& pose) {
@@ -73,7 +74,9 @@ double brute_distance(const CollisionBody& a, const Pose& pose_a, const Collisio
             for (int k = 0; k < 3; ++k)
                 boxed.triangle[static_cast<std::size_t>(k)] =
                     pose * Vector3d(body.mesh.vertices.row(body.mesh.triangles(t, k)).transpose());
-            for (const Vector3d& p : boxed.triangle) boxed.box.extend(p);
+            boxed.radius = body.mesh.radius(t);
+            const Vector3d around = Vector3d::Constant(boxed.radius);
+            for (const Vector3d& p : boxed.triangle) boxed.box.extend(p - around).extend(p + around);
             out.push_back(boxed);
         }
         return out;
@@ -83,24 +86,28 @@ double brute_distance(const CollisionBody& a, const Pose& pose_a, const Collisio
     for (const Boxed& s : first) {
         for (const Boxed& t : second) {
             if (s.box.squaredExteriorDistance(t.box) > best * best) continue;
-            const TriangleTriangleDistance found = triangle_triangle_distance(s.triangle, t.triangle);
-            best = std::min(best, found.intersect ? 0.0 : std::sqrt(found.squared_distance));
+            best = std::min(best, swept_distance(s.triangle, s.radius, t.triangle, t.radius).distance);
         }
     }
     for (const auto& [plane, plane_pose, body] : {std::tuple(&a, &pose_a, &second), std::tuple(&b, &pose_b, &first)}) {
         for (const HalfSpace& half : plane->half_spaces) {
             for (const Boxed& boxed : *body) {
                 for (const Vector3d& p : boxed.triangle)
-                    best = std::min(best, half.normal.dot(plane_pose->inverse() * p) - half.offset);
+                    best = std::min(best, half.normal.dot(plane_pose->inverse() * p) - half.offset - boxed.radius);
             }
         }
     }
     return best;
 }
 
+const CollisionGeometry& surfaces_of(const CollisionFilter& filter, const Model& model) {
+    return filter.surfaces() ? *filter.surfaces() : model.collision();
+}
+
 class Checker {
  public:
-    Checker(const Model& model, const FilterOptions& options) : model_(model), filter_(model, options) {}
+    Checker(const Model& model, const FilterOptions& options)
+        : model_(model), filter_(model, round_geometry(model.collision()), options) {}
 
     /// False when the motion starts in contact.
     bool run(const Motion& motion) {
@@ -125,7 +132,7 @@ class Checker {
         forward_kinematics(model_, model_.default_parameters(), moved, later_);
         double least = std::numeric_limits<double>::infinity();
         const auto& pairs = model_.collision().pairs;
-        const auto& bodies = model_.collision().bodies;
+        const auto& bodies = surfaces_of(filter_, model_).bodies;
         for (std::size_t p = 0; p < pairs.size(); ++p) {
             const auto a = static_cast<std::size_t>(pairs[p].a), b = static_cast<std::size_t>(pairs[p].b);
             const double kept = filter_.options().keep * gaps_[p];
@@ -191,6 +198,31 @@ std::shared_ptr<const Model> two_arms() {
     body = link(body, {0.45, 0.0, 0.0}, {hinge({0, 1, 0}), hinge({0, 0, 1})});
     scene.shapes.push_back(
         Shape{.name = "ground", .body = 0, .type = ShapeType::HalfSpace, .position = {0.0, 0.0, -0.8}});
+    return build_model(scene);
+}
+
+/// A dumb-bell, two spheres and a capsule, and a box with a capsule across it, above the ground.
+std::shared_ptr<const Model> round_bodies() {
+    Scene scene;
+    for (const char* name : {"bell", "hammer"}) {
+        scene.bodies.push_back(Body{.name = name,
+                                    .position = {2.0 * static_cast<double>(scene.bodies.size()), 0.0, 2.0},
+                                    .joints = {Joint{.name = name, .type = JointType::Free}},
+                                    .moments = box_moments(Vector3d::Constant(0.1), 1000.0)});
+    }
+    const auto add = [&](int body, ShapeType type, const Vector3d& size, const Vector3d& position) {
+        scene.shapes.push_back(Shape{.name = "shape " + std::to_string(scene.shapes.size()),
+                                     .body = body,
+                                     .type = type,
+                                     .size = size,
+                                     .position = position});
+    };
+    add(1, ShapeType::Capsule, {0.02, 0.2, 0.0}, Vector3d::Zero());
+    add(1, ShapeType::Sphere, {0.1, 0.0, 0.0}, {0.0, 0.0, 0.2});
+    add(1, ShapeType::Sphere, {0.06, 0.0, 0.0}, {0.0, 0.0, -0.2});
+    add(2, ShapeType::Capsule, {0.03, 0.25, 0.0}, Vector3d::Zero());
+    add(2, ShapeType::Box, {0.08, 0.12, 0.05}, {0.0, 0.0, 0.25});
+    scene.shapes.push_back(Shape{.name = "ground", .body = 0, .type = ShapeType::HalfSpace});
     return build_model(scene);
 }
 
@@ -294,6 +326,15 @@ std::vector<Case> hard_cases() {
                              return motion;
                          }});
     }
+    const auto round = round_bodies();
+    cases.push_back({"round bodies", round, [=](Random& random) {
+                         Motion motion =
+                             free_pair(at(small_turn(random, 1.0), {0.0, 0.0, uniform(random, 0.3, 0.8)}),
+                                       step(vec(random, 0.2), vec(random, 1.0)),
+                                       at(small_turn(random, 1.0), Vector3d(vec(random, 0.3) + Vector3d(0, 0, 0.8))),
+                                       step(vec(random, 0.4), vec(random, 2.0)));
+                         return motion;
+                     }});
     const auto arms = two_arms();
     cases.push_back(
         {"chains", arms, [=](Random& random) {
@@ -365,8 +406,8 @@ TEST_CASE("without the bounds of bending the checker finds collisions") {
 TEST_CASE("gaps are lower bounds and at least nine tenths of the distance") {
     for (const Case& hard : hard_cases()) {
         Random random(23);
-        const CollisionFilter filter(*hard.model);
-        const auto& bodies = hard.model->collision().bodies;
+        const CollisionFilter filter(*hard.model, round_geometry(hard.model->collision()), {});
+        const auto& bodies = surfaces_of(filter, *hard.model).bodies;
         Kinematics start;
         for (int trial = 0; trial < 10; ++trial) {
             forward_kinematics(*hard.model, hard.model->default_parameters(), hard.draw(random).q, start);

@@ -44,7 +44,8 @@ def test_a_bead_of_a_millimetre_stays_on_a_box_of_a_metre(free, contact):
     motion = roll(scene, 1.0, contact=contact)
     x, y, z = motion.q[-1, -7:-4]
     top = motion.q[-1, 2] + 0.5 if free else 1.008
-    assert np.hypot(x - 0.1, y - 0.05) < 1e-3  # it may roll to one of its faces
+    # its triangles may roll to one of them; a true ball rolls on, pushed by 2e-3 of its weight where two triangles push unevenly
+    assert np.hypot(x - 0.1, y - 0.05) < (1e-2 if contact == "longrange" else 1e-3)
     assert (2e-4 if free else 4e-4) < z - top < 5.3e-4  # a box that settles may tilt
 
 

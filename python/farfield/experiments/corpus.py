@@ -8,6 +8,7 @@ own under a time limit, so that one bad file ends nothing but itself.
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import importlib.util
 import json
 import subprocess
@@ -49,18 +50,25 @@ def package_folders(names: Sequence[str] = PACKAGES) -> list[Path]:
     """Where the installed ones of these packages keep their files."""
     folders = []
     for name in names:
-        spec = importlib.util.find_spec(name)
-        if spec is None:
-            continue
-        folders += [Path(place) for place in spec.submodule_search_locations or ()]
-        if name == "example_robot_data":  # its files stand beside the package, below share/
-            folders += [
-                found
-                for parent in list(folders[-1].parents)[:5]
-                for found in [parent / "share" / "example-robot-data" / "robots"]
-                if found.is_dir()
-            ]
+        if name == "example_robot_data":  # its files stand below share/, with or without a module
+            folders += data_folders("example-robot-data", "robots")
+        elif (spec := importlib.util.find_spec(name)) is not None:
+            folders += [Path(place) for place in spec.submodule_search_locations or ()]
     return folders
+
+
+def data_folders(distribution: str, name: str) -> list[Path]:
+    """Folders of this name that an installed distribution brings, the outermost of each path."""
+    try:
+        files = importlib.metadata.files(distribution) or ()
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    found = set()
+    for file in files:
+        if name in file.parts[:-1]:
+            above = len(file.parts) - file.parts.index(name) - 2
+            found.add(Path(str(file.locate())).parents[above].resolve())
+    return sorted(found)
 
 
 def is_robot(path: Path) -> bool:
@@ -137,17 +145,17 @@ def examine(plan: Plan, path: Path) -> Iterator[dict]:
     except ValueError as error:
         yield row | {"problem": _one_line(error)}
         return
-    row |= mujoco_ms(model, parameters, state, control, plan)
+    row |= mujoco_ms(path, model, parameters, state, control, plan)
     yield row
     if row["status"] == "converged":
         yield row | gradient_error(model, parameters, simulation.state, control, contact, plan.dt)
 
 
 def load_scene(plan: Plan, path: Path) -> ff.Scene:
-    """What `farfield simulate` would load."""
+    """What `farfield simulate` loads."""
     from farfield.importers import import_file
 
-    imported = import_file(path, collision=plan.collision, self_contact=plan.self_contact)
+    imported = import_file(path, collision=plan.collision, self_contact=plan.self_contact, repair=True)
     imported.scene.warnings = imported.warnings
     return imported.scene
 
@@ -202,6 +210,7 @@ def step_all(simulation: ff.Simulation, control: np.ndarray, plan: Plan) -> Iter
         yield {
             "status": report.status,
             "steps": len(times) - stopped,
+            "last_ms": times[-1],
             "median_ms": float(np.median(times)),
             "worst_ms": max(times),
             "min_gap": min(report.min_gap, simulation.last_report.min_gap),
@@ -210,8 +219,9 @@ def step_all(simulation: ff.Simulation, control: np.ndarray, plan: Plan) -> Iter
             return
 
 
-def mujoco_ms(model, parameters, state, control, plan: Plan) -> dict:
-    """MuJoCo's time for a step of the same scene, whose meshes it collides as convex hulls; none where it cannot be made."""
+def mujoco_ms(path: Path, model, parameters, state, control, plan: Plan) -> dict:
+    """MuJoCo's time for a step of the same scene, whose meshes it collides as convex hulls; where that cannot be made, of the file
+    itself, without our floor (``mujoco_of``); none where it does not read the file either."""
     import mujoco
 
     from farfield.engines.mujoco_scene import translate
@@ -219,16 +229,26 @@ def mujoco_ms(model, parameters, state, control, plan: Plan) -> dict:
     try:
         peer = translate(model, parameters, dt=plan.dt, substeps=1)
     except ValueError as error:
-        return {"mujoco_ms": None, "mujoco_problem": _one_line(error)}
-    data = mujoco.MjData(peer.model)
-    peer.set_state(data, state)
-    data.ctrl[:] = np.asarray(control)[peer.control]
+        row = {"mujoco_of": "file", "mujoco_problem": _one_line(error)}
+        try:
+            peer_model = mujoco.MjModel.from_xml_path(str(path))
+        except ValueError:
+            return row | {"mujoco_ms": None}
+        peer_model.opt.timestep = plan.dt
+        data = mujoco.MjData(peer_model)
+        if peer_model.nkey:
+            mujoco.mj_resetDataKeyframe(peer_model, data, 0)
+    else:
+        row, peer_model = {"mujoco_of": "scene"}, peer.model
+        data = mujoco.MjData(peer_model)
+        peer.set_state(data, state)
+        data.ctrl[:] = np.asarray(control)[peer.control]
     times = []
     for _ in range(plan.steps):
         begun = time.thread_time()
-        mujoco.mj_step(peer.model, data)
+        mujoco.mj_step(peer_model, data)
         times.append(1e3 * (time.thread_time() - begun))
-    return {"mujoco_ms": float(np.median(times))}
+    return row | {"mujoco_ms": float(np.median(times))}
 
 
 def gradient_error(model, parameters, state, control, contact, dt: float) -> dict:
@@ -236,7 +256,7 @@ def gradient_error(model, parameters, state, control, contact, dt: float) -> dic
     velocity at the start."""
     random = np.random.default_rng(0)
     weights_q, weights_v = random.standard_normal(model.num_dofs), random.standard_normal(model.num_dofs)
-    direction = random.standard_normal(model.num_dofs)
+    direction = keep_ties(model, random.standard_normal(model.num_dofs))
     controls = np.tile(np.asarray(control, dtype=float), (GRADIENT_STEPS, 1))
 
     def roll(v) -> ff.Trajectory:
@@ -262,6 +282,15 @@ def gradient_error(model, parameters, state, control, contact, dt: float) -> dic
         "gradient_error": found.relative_error(analytic),
         "gradient_noise": abs(found.noise) / max(abs(found.value), 1e-300),
     }
+
+
+def keep_ties(model, direction: np.ndarray) -> np.ndarray:
+    """The velocities with those of tied joints as their sources say, along chains of ties."""
+    direction = direction.copy()
+    for _ in model.scene.ties:
+        for tie in model.scene.ties:
+            direction[model.joint_dofs(tie.joint)] = tie.ratio * direction[model.joint_dofs(tie.source)]
+    return direction
 
 
 def _one_line(error: Exception) -> str:

@@ -298,8 +298,9 @@ std::optional<Intersection> CollisionFilter::find_intersection(int pair, const P
             if (shapes_[body].empty() || height(half, poses[plane], shapes_[body], frame) > 0.0) continue;
             int lowest = 0;
             const Vector3d normal = poses[plane].rotation * half.normal;
-            (void)shapes_[body].hull().support(-(frame.rotation.transpose() * normal), lowest);
-            found.point = frame * shapes_[body].hull().point(lowest);
+            const Vector3d down = -(frame.rotation.transpose() * normal);
+            (void)shapes_[body].hull().support(down, lowest);
+            found.point = frame * shapes_[body].hull().extreme(lowest, down);
             return true;
         }
         return false;

@@ -27,7 +27,8 @@ struct Heights {
         lowest = std::numeric_limits<double>::infinity();
         for (int i = 0; i < points.size; ++i) {
             const Vector3d x = points.point(i);
-            const double begin = n0.dot(x) + h0, end = n1.dot(x) + h1, bending = bend.at(x.norm()) * half_square;
+            const double radius = points.radius_of(i), bending = bend.at(x.norm()) * half_square;
+            const double begin = n0.dot(x) + h0 - radius, end = n1.dot(x) + h1 - radius;
             lowest = std::min(lowest, begin);
             if (std::min(begin, end) - 0.25 * bending >= required) continue;
             fraction = begin <= required ? 0.0 : std::min(fraction, plane_reach(begin, end, bending, required));

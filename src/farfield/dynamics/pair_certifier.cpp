@@ -40,6 +40,7 @@ struct Candidates {
 struct TriangleSurface {
     const Triangle& fixed;
     const Triangle& moving;
+    double fixed_radius, moving_radius;  ///< of the balls that sweep them
     const Vector3d& fixed_normal;
     const Vector3d& moving_normal;
     double reach;
@@ -51,10 +52,10 @@ struct TriangleSurface {
     }
     [[nodiscard]] double margin(const Vector3d& n, const Placed& y) const {
         return std::min({n.dot(y[0]), n.dot(y[1]), n.dot(y[2])}) -
-               std::max({n.dot(fixed[0]), n.dot(fixed[1]), n.dot(fixed[2])});
+               std::max({n.dot(fixed[0]), n.dot(fixed[1]), n.dot(fixed[2])}) - (fixed_radius + moving_radius);
     }
     void candidates(const Pose& pose, const Placed& y, Candidates& out) const {
-        const TriangleTriangleDistance nearest = triangle_triangle_distance(fixed, y);
+        const TriangleTriangleDistance nearest = core_distance(fixed, fixed_radius, y, moving_radius);
         out.add(nearest.on_b - nearest.on_a);
         out.add_both(fixed_normal);
         out.add_both(pose.rotation * moving_normal);
@@ -86,7 +87,7 @@ struct HullSurface {
         int x = 0, y = 0;
         const Vector3d local = pose.rotation.transpose() * n;
         const double far = fixed.hull().support(n, x), near = n.dot(pose.position) - moving.hull().support(-local, y);
-        point = pose * moving.hull().point(y) - fixed.hull().point(x);
+        point = pose * moving.hull().extreme(y, -local) - fixed.hull().extreme(x, n);
         return near - far;
     }
     void candidates(const Pose& pose, const Placed&, Candidates& out) {
@@ -248,9 +249,9 @@ PairCertificate PairCertifier::certify(double alpha, Vector3d& direction) {
                                      moving_.hull().support(-(whole.pose_begin.rotation.transpose() * n), y0);
                 const double last = n.dot(whole.pose_end.position) -
                                     moving_.hull().support(-(whole.pose_end.rotation.transpose() * n), y1);
-                point = (first <= last ? whole.pose_begin * moving_.hull().point(y0)
-                                       : whole.pose_end * moving_.hull().point(y1)) -
-                        fixed_.hull().point(x);
+                const Pose& pose = first <= last ? whole.pose_begin : whole.pose_end;
+                const Vector3d near = moving_.hull().extreme(first <= last ? y0 : y1, -(pose.rotation.transpose() * n));
+                point = pose * near - fixed_.hull().extreme(x, n);
                 return std::min(first, last) - far;
             },
             [&](const Vector3d& n, double margin) { return accept(n, margin, reach, alpha); });
@@ -310,7 +311,8 @@ bool PairCertifier::clusters_clear(const Node& fixed, const Node& moving, const 
             n.dot(interval.pose_begin.position) - b.support(-(interval.pose_begin.rotation.transpose() * n), y0);
         const double last =
             n.dot(interval.pose_end.position) - b.support(-(interval.pose_end.rotation.transpose() * n), y1);
-        point = (first <= last ? interval.pose_begin * b.point(y0) : interval.pose_end * b.point(y1)) - a.point(x);
+        const Pose& pose = first <= last ? interval.pose_begin : interval.pose_end;
+        point = pose * b.extreme(first <= last ? y0 : y1, -(pose.rotation.transpose() * n)) - a.extreme(x, n);
         return std::min(first, last) - far;
     };
     const auto enough = [&](const Vector3d& n, double margin) {
@@ -379,6 +381,8 @@ void PairCertifier::split(int fixed_node, int moving_node, const Interval& inter
 void PairCertifier::leaf(const Node& fixed, const Node& moving, const Interval& interval) {
     TriangleSurface surface{.fixed = fixed_.triangle(fixed.triangle),
                             .moving = moving_.triangle(moving.triangle),
+                            .fixed_radius = fixed_.radius(fixed.triangle),
+                            .moving_radius = moving_.radius(moving.triangle),
                             .fixed_normal = fixed_.normal(fixed.triangle),
                             .moving_normal = moving_.normal(moving.triangle),
                             .reach = moving.reach,

@@ -91,13 +91,15 @@ Pose aligned_frame(const TriangleMesh& mesh, const std::vector<int>& used) {
 }
 
 /// Badoiu and Clarkson: walk towards the farthest point with steps 1/(k + 1); then the radius is measured.
-void tight_sphere(const std::vector<Vector3d>& points, const std::vector<int>& members, const Vector3d& first,
-                  Vector3d& centre, double& radius) {
+void tight_sphere(const std::vector<Vector3d>& points, const std::vector<double>& radii,
+                  const std::vector<int>& members, const Vector3d& first, Vector3d& centre, double& radius) {
     const auto farthest = [&](const Vector3d& c) {
         int best = members.front();
         double distance = -1.0;
         for (const int i : members) {
-            const double d = (points[static_cast<std::size_t>(i)] - c).squaredNorm();
+            const double r = radii[static_cast<std::size_t>(i)];
+            const double squared = (points[static_cast<std::size_t>(i)] - c).squaredNorm();
+            const double d = r > 0.0 ? std::pow(std::sqrt(squared) + r, 2) : squared;
             if (d > distance) {
                 distance = d;
                 best = i;
@@ -121,8 +123,15 @@ void tight_sphere(const std::vector<Vector3d>& points, const std::vector<int>& m
 
 }  // namespace
 
-PointColumns CollisionShape::columns(const Columns& source, int first, int size) {
-    return {source[0].data() + first, source[1].data() + first, source[2].data() + first, size};
+PointColumns CollisionShape::columns(const Columns& source, int first, int size) const {
+    const double* radius = round_ ? source[3].data() + first : nullptr;
+    return {source[0].data() + first, source[1].data() + first, source[2].data() + first, size, radius};
+}
+
+void CollisionShape::add_point(int vertex, Columns& to) const {
+    const auto k = static_cast<std::size_t>(vertex);
+    for (std::size_t c = 0; c < 3; ++c) to[c].push_back(vertices_[k][static_cast<Eigen::Index>(c)]);
+    to[3].push_back(vertex_radii_[k]);
 }
 
 CollisionShape::CollisionShape(const TriangleMesh& mesh) {
@@ -132,6 +141,8 @@ CollisionShape::CollisionShape(const TriangleMesh& mesh) {
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
     frame_ = aligned_frame(mesh, used);
+    vertex_radii_ = vertex_radii(mesh);
+    round_ = !mesh.radii.empty();
     const Pose inverse = frame_.inverse();
     for (Eigen::Index i = 0; i < mesh.vertices.rows(); ++i) vertices_.push_back(inverse * vertex(mesh, i));
     for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
@@ -141,6 +152,7 @@ CollisionShape::CollisionShape(const TriangleMesh& mesh) {
         const Vector3d normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
         const double length = normal.norm();
         triangles_.push_back(corners);
+        radii_.push_back(mesh.radius(t));
         normals_.push_back(length > 0.0 ? Vector3d(normal / length) : Vector3d::Zero());
     }
     std::vector<int> order(count);
@@ -187,31 +199,27 @@ void CollisionShape::set_volumes(Node& node, const std::vector<int>& order, int 
     members.erase(std::unique(members.begin(), members.end()), members.end());
     Eigen::AlignedBox3d box;
     for (const int i : members) {
-        box.extend(vertices_[static_cast<std::size_t>(i)]);
+        const Vector3d& x = vertices_[static_cast<std::size_t>(i)];
+        const Vector3d around = Vector3d::Constant(vertex_radii_[static_cast<std::size_t>(i)]);
+        box.extend(x - around).extend(x + around);
         node.reach = std::max(node.reach, vertices_[static_cast<std::size_t>(i)].norm());
     }
     node.box_centre = box.center();
     node.box_half = 0.5 * box.sizes();
-    tight_sphere(vertices_, members, node.box_centre, node.centre, node.radius);
+    tight_sphere(vertices_, vertex_radii_, members, node.box_centre, node.centre, node.radius);
     if (members.size() > kClusterSize) return;
     node.first_point = static_cast<int>(cluster_points_[0].size());
     node.num_points = static_cast<int>(members.size());
-    for (const int i : members) {
-        for (std::size_t k = 0; k < 3; ++k)
-            cluster_points_[k].push_back(vertices_[static_cast<std::size_t>(i)][static_cast<Eigen::Index>(k)]);
-    }
+    for (const int i : members) add_point(i, cluster_points_);
 }
 
 void CollisionShape::set_hull(const TriangleMesh& mesh) {
     std::vector<int> used(mesh.triangles.data(), mesh.triangles.data() + mesh.triangles.size());
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
-    for (const int i : used) {
-        for (std::size_t k = 0; k < 3; ++k)
-            hull_points_[k].push_back(vertices_[static_cast<std::size_t>(i)][static_cast<Eigen::Index>(k)]);
-    }
+    for (const int i : used) add_point(i, hull_points_);
     const double work = static_cast<double>(used.size()) * static_cast<double>(mesh.triangles.rows());
-    convex_ = work <= kMaxConvexWork && is_watertight(mesh);
+    convex_ = !round_ && work <= kMaxConvexWork && is_watertight(mesh);
     const PointColumns points = hull();
     const double tolerance = kConvexTolerance * root().reach;
     for (std::size_t t = 0; convex_ && t < triangles_.size(); ++t) {

@@ -248,6 +248,19 @@ TriangleTriangleDistance triangle_triangle_distance(const Triangle& a, const Tri
     return result;
 }
 
+TriangleTriangleDistance core_distance(const Triangle& a, double radius_a, const Triangle& b, double radius_b) {
+    return radius_a > 0.0 && radius_b > 0.0 ? boundary_distance(a, b) : triangle_triangle_distance(a, b);
+}
+
+SweptDistance swept_distance(const Triangle& a, double radius_a, const Triangle& b, double radius_b) {
+    const TriangleTriangleDistance core = core_distance(a, radius_a, b, radius_b);
+    if (core.intersect) return {0.0, core.on_a, core.on_b};
+    const double length = std::sqrt(core.squared_distance);
+    const Vector3d along = length > 0.0 ? Vector3d((core.on_b - core.on_a) / length) : Vector3d(Vector3d::Zero());
+    const double distance = std::max(0.0, length - radius_a - radius_b);
+    return {distance, core.on_a + radius_a * along, core.on_b - radius_b * along};
+}
+
 bool triangles_intersect(const Triangle& a, const Triangle& b) {
     Piercing where;
     return meeting(a, b, where) != Meeting::Apart;

@@ -44,6 +44,17 @@ struct TriangleTriangleDistance {
 };
 [[nodiscard]] TriangleTriangleDistance triangle_triangle_distance(const Triangle& a, const Triangle& b);
 
+/// The same where both may be without area, as those that balls sweep are (TriangleMesh::radii). Two without area do not cross.
+[[nodiscard]] TriangleTriangleDistance core_distance(const Triangle& a, double radius_a, const Triangle& b,
+                                                     double radius_b);
+
+/// Of two triangles swept by balls of these radii.
+struct SweptDistance {
+    double distance = 0.0;                                                           ///< 0 when they meet
+    Eigen::Vector3d on_a = Eigen::Vector3d::Zero(), on_b = Eigen::Vector3d::Zero();  ///< on the swept surfaces
+};
+[[nodiscard]] SweptDistance swept_distance(const Triangle& a, double radius_a, const Triangle& b, double radius_b);
+
 /// Whether two closed triangles have a common point, exactly for the given doubles (touching counts).
 /// @pre not both are without area; one may be (a segment or a point).
 [[nodiscard]] bool triangles_intersect(const Triangle& a, const Triangle& b);

@@ -16,6 +16,7 @@ using Box3 = Eigen::AlignedBox3d;
 
 struct Placed {
     std::vector<Triangle> triangles;
+    std::vector<double> radii;
     std::vector<Box3> boxes;
     Box3 bounds;
 };
@@ -30,7 +31,11 @@ Placed place(const TriangleMesh& mesh, const Pose& pose) {
                 pose * Vector3d(mesh.vertices.row(mesh.triangles(t, k)).transpose());
             box.extend(triangle[static_cast<std::size_t>(k)]);
         }
+        const double radius = mesh.radius(t);
+        box.min().array() -= radius;
+        box.max().array() += radius;
         out.triangles.push_back(triangle);
+        out.radii.push_back(radius);
         out.boxes.push_back(box);
         out.bounds.extend(box);
     }
@@ -42,6 +47,7 @@ void keep_near(Placed& part, const Box3& region) {
     for (std::size_t i = 0; i < part.triangles.size(); ++i) {
         if (!part.boxes[i].intersects(region)) continue;
         kept.triangles.push_back(part.triangles[i]);
+        kept.radii.push_back(part.radii[i]);
         kept.boxes.push_back(part.boxes[i]);
     }
     kept.bounds = part.bounds;
@@ -51,8 +57,14 @@ void keep_near(Placed& part, const Box3& region) {
 std::optional<Vector3d> crossing_point(const Placed& a, const Placed& b) {
     for (std::size_t i = 0; i < a.triangles.size(); ++i) {
         for (std::size_t j = 0; j < b.triangles.size(); ++j) {
-            if (a.boxes[i].intersects(b.boxes[j]) && triangles_intersect(a.triangles[i], b.triangles[j]))
-                return triangle_triangle_distance(a.triangles[i], b.triangles[j]).on_a;
+            if (!a.boxes[i].intersects(b.boxes[j])) continue;
+            const Triangle &x = a.triangles[i], &y = b.triangles[j];
+            if (a.radii[i] + b.radii[j] > 0.0) {
+                const SweptDistance found = swept_distance(x, a.radii[i], y, b.radii[j]);
+                if (!(found.distance > 0.0)) return found.on_a;
+            } else if (triangles_intersect(x, y)) {
+                return triangle_triangle_distance(x, y).on_a;
+            }
         }
     }
     return std::nullopt;
@@ -63,6 +75,7 @@ std::optional<Vector3d> crossing_point(const Placed& a, const Placed& b) {
 bool contains(const TriangleMesh& mesh, const Vector3d& point) {
     double angle = 0.0;  // sum of signed solid angles
     for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
+        if (mesh.radius(t) > 0.0) continue;
         const Vector3d a = mesh.vertices.row(mesh.triangles(t, 0)).transpose() - point;
         const Vector3d b = mesh.vertices.row(mesh.triangles(t, 1)).transpose() - point;
         const Vector3d c = mesh.vertices.row(mesh.triangles(t, 2)).transpose() - point;

@@ -22,7 +22,8 @@ double find_support(const PointColumns& points, const double* n, int& index) {
     index = 0;
     if (points.size < kWidth) {
         for (int i = 0; i < points.size; ++i) {
-            const double value = n[0] * points.x[i] + n[1] * points.y[i] + n[2] * points.z[i];
+            double value = n[0] * points.x[i] + n[1] * points.y[i] + n[2] * points.z[i];
+            if (points.radius) value += points.radius[i];
             if (!(value > best)) continue;
             best = value;
             index = i;
@@ -32,9 +33,10 @@ double find_support(const PointColumns& points, const double* n, int& index) {
     const auto nx = hn::Set(tag, n[0]), ny = hn::Set(tag, n[1]), nz = hn::Set(tag, n[2]);
     auto largest = hn::Set(tag, best), where = hn::Zero(tag);
     const auto take = [&](int first) HWY_ATTR {
-        const auto value = hn::Add(
+        auto value = hn::Add(
             hn::Add(hn::Mul(nx, hn::LoadU(tag, points.x + first)), hn::Mul(ny, hn::LoadU(tag, points.y + first))),
             hn::Mul(nz, hn::LoadU(tag, points.z + first)));
+        if (points.radius) value = hn::Add(value, hn::LoadU(tag, points.radius + first));
         const auto larger = hn::Gt(value, largest);
         largest = hn::IfThenElse(larger, value, largest);
         where = hn::IfThenElse(larger, hn::Set(tag, static_cast<double>(first)), where);

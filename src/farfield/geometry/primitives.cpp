@@ -195,6 +195,27 @@ Moments cylinder_moments(double radius, double half_length, double density) {
     return centered(mass, {across, across, mass * half_length * half_length / 3.0});
 }
 
+TriangleMesh make_round_sphere(double radius) {
+    check_length("make_round_sphere", "radius", radius);
+    TriangleMesh mesh{.name = "sphere"};
+    mesh.vertices = Eigen::RowVector3d::Zero();
+    mesh.triangles = Eigen::RowVector3i::Zero();
+    mesh.radii = {radius};
+    return mesh;
+}
+
+TriangleMesh make_round_capsule(double radius, double half_length) {
+    check_length("make_round_capsule", "radius", radius);
+    check_length("make_round_capsule", "half length", half_length);
+    TriangleMesh mesh{.name = "capsule"};
+    mesh.vertices.setZero(3, 3);  // both ends and the middle: neither end counts twice
+    mesh.vertices(0, 2) = half_length;
+    mesh.vertices(2, 2) = -half_length;
+    mesh.triangles = Eigen::RowVector3i(0, 1, 2);
+    mesh.radii = {radius};
+    return mesh;
+}
+
 Moments capsule_moments(double radius, double half_length, double density) {
     check_length("capsule_moments", "radius", radius);
     check_length("capsule_moments", "half length", half_length);

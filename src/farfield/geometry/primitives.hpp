@@ -15,6 +15,9 @@ namespace farfield {
 [[nodiscard]] TriangleMesh make_sphere(double radius, int subdivisions = 1);
 [[nodiscard]] TriangleMesh make_ellipsoid(const Eigen::Vector3d& half_axes, int subdivisions = 1);
 [[nodiscard]] TriangleMesh make_capsule(double radius, double half_length, int sides = 8);
+/// The same exactly: one point or segment along z that a ball sweeps (TriangleMesh::radii).
+[[nodiscard]] TriangleMesh make_round_sphere(double radius);
+[[nodiscard]] TriangleMesh make_round_capsule(double radius, double half_length);
 [[nodiscard]] TriangleMesh make_cylinder(double radius, double half_length, int sides = 8);
 
 [[nodiscard]] Moments box_moments(const Eigen::Vector3d& half_extents, double density);

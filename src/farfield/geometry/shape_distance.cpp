@@ -40,9 +40,9 @@ class DistanceDescent {
         const Node& b = b_.nodes()[static_cast<std::size_t>(j)];
         if (a.right < 0 && b.right < 0) {
             const auto& y = b_.triangle(b.triangle);
-            const auto found =
-                triangle_triangle_distance(a_.triangle(a.triangle), {pose_ * y[0], pose_ * y[1], pose_ * y[2]});
-            upper_ = std::min(upper_, found.intersect ? 0.0 : std::sqrt(found.squared_distance));
+            const double ra = a_.radius(a.triangle), rb = b_.radius(b.triangle);
+            const Triangle placed{pose_ * y[0], pose_ * y[1], pose_ * y[2]};
+            upper_ = std::min(upper_, swept_distance(a_.triangle(a.triangle), ra, placed, rb).distance);
             return;
         }
         const bool split_a = b.right < 0 || (a.right >= 0 && a.radius >= b.radius);
@@ -76,8 +76,12 @@ std::optional<Vector3d> find_crossing(const CollisionShape& a, const CollisionSh
     if (apart.maxCoeff() > 1e-12 * (m.reach + n.reach)) return std::nullopt;
     if (m.right < 0 && n.right < 0) {
         const auto& y = b.triangle(n.triangle);
-        const auto found = triangle_triangle_distance(a.triangle(m.triangle), {pose * y[0], pose * y[1], pose * y[2]});
-        if (!found.intersect) return std::nullopt;
+        const double ra = a.radius(m.triangle), rb = b.radius(n.triangle);
+        const Triangle &x = a.triangle(m.triangle), placed{pose * y[0], pose * y[1], pose * y[2]};
+        const bool swept = ra + rb > 0.0;
+        if (!swept && !triangles_intersect(x, placed)) return std::nullopt;
+        const SweptDistance found = swept_distance(x, ra, placed, rb);
+        if (swept && found.distance > 0.0) return std::nullopt;
         return found.on_a;
     }
     if (n.right < 0 || (m.right >= 0 && m.radius >= n.radius)) {

@@ -19,6 +19,7 @@ struct Items {
     const TriangleMesh& mesh;
     std::vector<int> ids;
     std::vector<Eigen::Vector3d> centers;  ///< by id
+    std::vector<double> radii;             ///< by id
     bool triangles = true;
 
     [[nodiscard]] std::span<const int> points(const int& id) const {
@@ -90,7 +91,8 @@ class Builder {
         double farthest = 0.0;
         for (std::size_t k = begin; k < end; ++k) {
             for (const int v : items_.points(items_.ids[k])) {
-                farthest = std::max(farthest, (items_.mesh.vertices.row(v).transpose() - center).norm());
+                farthest = std::max(farthest, (items_.mesh.vertices.row(v).transpose() - center).norm() +
+                                                  items_.radii[static_cast<std::size_t>(items_.ids[k])]);
             }
         }
         return farthest;
@@ -126,12 +128,13 @@ class Builder {
 
 SphereTree build_triangle_tree(const TriangleMesh& mesh) {
     if (mesh.triangles.rows() == 0) fail("build_triangle_tree: mesh '", mesh.name, "' has no triangles");
-    Items items{mesh, {}, {}, true};
+    Items items{mesh, {}, {}, {}, true};
     for (int t = 0; t < static_cast<int>(mesh.triangles.rows()); ++t) {
         items.ids.push_back(t);
         Eigen::Vector3d center = Eigen::Vector3d::Zero();
         for (int k = 0; k < 3; ++k) center += mesh.vertices.row(mesh.triangles(t, k)).transpose();
         items.centers.push_back(center / 3.0);
+        items.radii.push_back(mesh.radius(t));
     }
     return Builder(std::move(items)).take();
 }
@@ -139,7 +142,7 @@ SphereTree build_triangle_tree(const TriangleMesh& mesh) {
 SphereTree build_vertex_tree(const TriangleMesh& mesh) {
     if (mesh.triangles.rows() == 0) fail("build_vertex_tree: mesh '", mesh.name, "' has no triangles");
     const auto count = static_cast<std::size_t>(mesh.vertices.rows());
-    Items items{mesh, {}, std::vector<Eigen::Vector3d>(count), false};
+    Items items{mesh, {}, std::vector<Eigen::Vector3d>(count), vertex_radii(mesh), false};
     std::vector<bool> used(count, false);
     for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
         for (int k = 0; k < 3; ++k) used[static_cast<std::size_t>(mesh.triangles(t, k))] = true;

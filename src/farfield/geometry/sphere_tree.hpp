@@ -2,9 +2,9 @@
 #pragma once
 /// @file  Binary tree of nested bounding spheres over the triangles or the vertices of a mesh, built once in the body frame.
 ///
-/// Node:  c = mean of the distinct vertices below it
-///        radius (layered): leaf max|x - c|, inner max over children (|c - c_child| + radius_child)
-///        tight:            max|x - c| over all vertices below it, never more than the layered radius
+/// Node:  c = mean of the distinct vertices below it; of a swept triangle (TriangleMesh::radii) r below is the radius, else zero
+///        radius (layered): leaf max|x - c| + r, inner max over children (|c - c_child| + radius_child)
+///        tight:            max|x - c| + r over all vertices below it, never more than the layered radius
 ///        spread:           layered like the radius, but zero at leaves
 /// Layered radii make "child sphere inside parent sphere" exact, which the blended potential of contact/longrange needs;
 /// collision filters use the tight ones. Splitting at the median along the longest side of the item centres, ties,
@@ -33,7 +33,7 @@ struct SphereTree {
 /// One leaf per triangle. @pre validate(mesh) passed.
 [[nodiscard]] SphereTree build_triangle_tree(const TriangleMesh& mesh);
 
-/// One leaf of radius zero per vertex that belongs to a triangle.
+/// One leaf per vertex that belongs to a triangle, of its vertex_radii.
 [[nodiscard]] SphereTree build_vertex_tree(const TriangleMesh& mesh);
 
 }  // namespace farfield

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace {
 void check_vertices(const TriangleMesh& mesh) {
     if (mesh.vertices.rows() == 0) fail("mesh '", mesh.name, "': no vertices, expected at least 3");
     if (mesh.triangles.rows() == 0) fail("mesh '", mesh.name, "': no triangles, expected at least 1");
+    if (!mesh.radii.empty()) fail("mesh '", mesh.name, "': ", mesh.radii.size(), " radii, expected none");
     for (Eigen::Index v = 0; v < mesh.vertices.rows(); ++v) {
         for (int axis = 0; axis < 3; ++axis) {
             if (!std::isfinite(mesh.vertices(v, axis))) {
@@ -58,13 +60,25 @@ void validate(const TriangleMesh& mesh) {
     }
 }
 
+std::vector<double> vertex_radii(const TriangleMesh& mesh) {
+    std::vector<double> radii(static_cast<std::size_t>(mesh.vertices.rows()), 0.0);
+    for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
+        for (int k = 0; k < 3; ++k) {
+            double& radius = radii[static_cast<std::size_t>(mesh.triangles(t, k))];
+            radius = std::max(radius, mesh.radius(t));
+        }
+    }
+    return radii;
+}
+
 std::vector<double> triangle_areas(const TriangleMesh& mesh) {
     std::vector<double> areas;
     for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
         const Eigen::RowVector3d a = mesh.vertices.row(mesh.triangles(t, 0));
         const Eigen::RowVector3d ab = mesh.vertices.row(mesh.triangles(t, 1)) - a;
         const Eigen::RowVector3d ac = mesh.vertices.row(mesh.triangles(t, 2)) - a;
-        areas.push_back(0.5 * ab.cross(ac).norm());
+        const double radius = mesh.radius(t), edges = ab.norm() + ac.norm() + (ac - ab).norm();
+        areas.push_back(radius > 0.0 ? std::numbers::pi * radius * (edges + 4.0 * radius) : 0.5 * ab.cross(ac).norm());
     }
     return areas;
 }
@@ -83,6 +97,7 @@ bool is_watertight(const TriangleMesh& mesh) {
         return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32) | static_cast<std::uint32_t>(to);
     };
     for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) {
+        if (mesh.radius(t) > 0.0) continue;
         for (int corner = 0; corner < 3; ++corner) {
             const int from = mesh.triangles(t, corner), to = mesh.triangles(t, (corner + 1) % 3);
             if (from == to) return false;

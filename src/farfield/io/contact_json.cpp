@@ -21,7 +21,7 @@ template <class Options, class Visit>
 requires std::is_same_v<std::remove_const_t<Options>, contact::longrange::LongRangeOptions>
 void visit_options(Options& options, Visit&& visit) {
     auto& [stiffness, weight_in_joules, leaf_weights, blend, zero_offset, length_scale, slip_speed, near_range,
-           energy_tolerance, derivative_tolerance, friction, brute_force] = options;
+           energy_tolerance, derivative_tolerance, friction, round_shapes, brute_force] = options;
     visit("stiffness", stiffness);
     visit("weight_in_joules", weight_in_joules);
     visit("leaf_weights", leaf_weights);
@@ -33,6 +33,7 @@ void visit_options(Options& options, Visit&& visit) {
     visit("energy_tolerance", energy_tolerance);
     visit("derivative_tolerance", derivative_tolerance);
     visit("friction_form", friction);
+    visit("round_shapes", round_shapes);
     visit("brute_force", brute_force);
 }
 
@@ -183,6 +184,18 @@ bool read(const json& from, Enum& to) requires std::is_enum_v<Enum> {
     return from == "paper" || from == kOwnForm<Enum>.first;
 }
 
+/// Sets an option to what files written before it existed mean by its absence; false: they all have it.
+template <class Value>
+bool was_absent(std::string_view name, Value& value) {
+    if constexpr (std::is_same_v<Value, bool>) {
+        if (name == "round_shapes") {
+            value = false;
+            return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 std::string contact_to_json(const contact::ContactOptions& options) {
@@ -211,6 +224,7 @@ std::optional<contact::ContactOptions> contact_from_json(std::string_view text, 
         [&](auto& model) {
             visit_options(model, [&](const char* name, auto& value) {
                 known.insert(name);
+                if (!from.contains(name) && was_absent(name, value)) return;
                 if (!from.contains(name)) fail_file(place, ": contact model without '", name, "', expected one");
                 if (!read(from[name], value)) fail_file(place, ": contact option '", name, "' is not of its kind");
             });

@@ -102,9 +102,10 @@ void fields(Archive& archive, As<Archive, Body>& body) {
 
 template <class Archive>
 void fields(Archive& archive, As<Archive, TriangleMesh>& mesh) {
-    auto& [name, vertices, triangles] = mesh;
+    auto& [name, vertices, triangles, radii] = mesh;
     (void)vertices;  // kept apart, as arrays
     (void)triangles;
+    (void)radii;  // no mesh of a scene has any
     archive("name", name);
 }
 

@@ -14,6 +14,7 @@ using Eigen::Vector3d;
 
 struct PlacedTriangle {
     Triangle corners;
+    double radius = 0.0;
     Eigen::AlignedBox3d box;
 };
 
@@ -26,6 +27,9 @@ std::vector<PlacedTriangle> place(const TriangleMesh& mesh, const Pose& pose) {
             out[t].corners[static_cast<std::size_t>(k)] = x;
             out[t].box.extend(x);
         }
+        out[t].radius = mesh.radius(static_cast<Eigen::Index>(t));
+        out[t].box.min().array() -= out[t].radius;
+        out[t].box.max().array() += out[t].radius;
     }
     return out;
 }
@@ -39,10 +43,9 @@ void meet_meshes(const TriangleMesh& a, const Pose& pose_a, const TriangleMesh& 
         if (t.box.exteriorDistance(bounds) > best.distance) continue;
         for (const PlacedTriangle& u : second) {
             if (t.box.exteriorDistance(u.box) > best.distance) continue;
-            const TriangleTriangleDistance found = triangle_triangle_distance(t.corners, u.corners);
-            const double distance = std::sqrt(found.squared_distance);
-            if (distance < best.distance) {
-                best.distance = distance;
+            const SweptDistance found = swept_distance(t.corners, t.radius, u.corners, u.radius);
+            if (found.distance < best.distance) {
+                best.distance = found.distance;
                 best.point_a = found.on_a;
                 best.point_b = found.on_b;
             }
@@ -55,8 +58,10 @@ void meet_half_space(const HalfSpace& half, const Pose& ground, const TriangleMe
                      double& distance, Vector3d& foot, Vector3d& vertex) {
     const Vector3d normal = ground.rotation * half.normal;
     const double offset = half.offset + normal.dot(ground.position);
+    const std::vector<double> radii = vertex_radii(mesh);
     for (Eigen::Index v = 0; v < mesh.vertices.rows(); ++v) {
-        const Vector3d x = pose * Vector3d(mesh.vertices.row(v).transpose());
+        const Vector3d x =
+            pose * Vector3d(mesh.vertices.row(v).transpose()) - radii[static_cast<std::size_t>(v)] * normal;
         const double height = std::max(0.0, normal.dot(x) - offset);
         if (height >= distance) continue;
         distance = height;

@@ -2,6 +2,7 @@
 #pragma once
 /// @file  What contact models see of a scene: surfaces in body frames, and which bodies may meet.
 #include <Eigen/Dense>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,9 @@ struct HalfSpace {
 
 struct CollisionBody {
     std::string name;
-    TriangleMesh mesh;                   ///< all colliding shapes of the body, body frame; may be empty
+    TriangleMesh mesh;  ///< all colliding shapes of the body, body frame; may be empty
+    /// The same with each sphere and capsule as one point or segment swept by a ball; empty when there are none.
+    TriangleMesh round_mesh{};
     std::vector<HalfSpace> half_spaces;  ///< only on bodies that are never solved for
     bool moves = true;                   ///< false: no degree of freedom of its own or above it
 };
@@ -34,5 +37,8 @@ struct CollisionGeometry {
     std::vector<CollisionBody> bodies;  ///< index = body index, body 0 = world
     std::vector<ContactPair> pairs;     ///< sorted by (a, b)
 };
+
+/// With round meshes in place of tessellated ones. Null when nothing is round.
+[[nodiscard]] std::shared_ptr<const CollisionGeometry> round_geometry(const CollisionGeometry& geometry);
 
 }  // namespace farfield

@@ -59,13 +59,19 @@ bool can_meet(const CollisionBody& a, const CollisionBody& b) {
 
 std::optional<Eigen::Vector3d> reference_overlap(const CollisionBody& a, const Pose& pose_a, const CollisionBody& b,
                                                  const Pose& pose_b) {
-    if (auto x = overlap_point(a.mesh, pose_a, b.mesh, pose_b)) return x;
-    const auto below = [](const CollisionBody& ground, const Pose& ground_pose, const CollisionBody& body,
-                          const Pose& pose) -> std::optional<Eigen::Vector3d> {
+    const auto surface = [](const CollisionBody& body) -> const TriangleMesh& {
+        return body.round_mesh.radii.empty() ? body.mesh : body.round_mesh;
+    };
+    if (auto x = overlap_point(surface(a), pose_a, surface(b), pose_b)) return x;
+    const auto below = [&](const CollisionBody& ground, const Pose& ground_pose, const CollisionBody& body,
+                           const Pose& pose) -> std::optional<Eigen::Vector3d> {
+        const TriangleMesh& mesh = surface(body);
+        const std::vector<double> radii = vertex_radii(mesh);
         for (const HalfSpace& half : ground.half_spaces) {
-            for (Eigen::Index v = 0; v < body.mesh.vertices.rows(); ++v) {
-                const Eigen::Vector3d x = pose * Eigen::Vector3d(body.mesh.vertices.row(v).transpose());
-                if (half.normal.dot(ground_pose.inverse() * x) <= half.offset) return x;
+            for (Eigen::Index v = 0; v < mesh.vertices.rows(); ++v) {
+                const Eigen::Vector3d x = pose * Eigen::Vector3d(mesh.vertices.row(v).transpose());
+                if (half.normal.dot(ground_pose.inverse() * x) <= half.offset + radii[static_cast<std::size_t>(v)])
+                    return x;
             }
         }
         return std::nullopt;

@@ -460,7 +460,7 @@ void ModelBuilder::add_collision_geometry() {
         CollisionBody& body = model.collision_.bodies[static_cast<std::size_t>(i)];
         body.name = model.bodies_[static_cast<std::size_t>(i)].name;
         body.moves = model.bodies_[static_cast<std::size_t>(i)].last_dof >= 0;
-        body.mesh.name = body.name;
+        body.mesh.name = body.round_mesh.name = body.name;
     }
     for (const Shape& shape : scene_.shapes) {
         if (!shape.collides) continue;
@@ -475,7 +475,11 @@ void ModelBuilder::add_collision_geometry() {
             body.half_spaces.push_back(HalfSpace{.normal = normal, .offset = normal.dot(shape.position)});
         } else {
             append(shape_surface(shape, scene_), body.mesh);
+            append(round_surface(shape, scene_), body.round_mesh);
         }
+    }
+    for (CollisionBody& body : model.collision_.bodies) {
+        if (body.round_mesh.radii.empty()) body.round_mesh = {};
     }
 }
 

@@ -50,6 +50,12 @@ TriangleMesh local_surface(const Shape& shape, const Scene& scene) {
     fail("shape_surface: shape '", shape.name, "' is a half-space, which has no triangles");
 }
 
+TriangleMesh placed(TriangleMesh mesh, const Shape& shape) {
+    const Eigen::Matrix3d rotation = shape.orientation.normalized().toRotationMatrix();
+    mesh.vertices = ((mesh.vertices * rotation.transpose()).rowwise() + shape.position.transpose()).eval();
+    return mesh;
+}
+
 }  // namespace
 
 void check_shape(const Shape& shape, const Scene& scene) {
@@ -87,10 +93,14 @@ void check_shape(const Shape& shape, const Scene& scene) {
 }
 
 TriangleMesh shape_surface(const Shape& shape, const Scene& scene) {
-    TriangleMesh mesh = local_surface(shape, scene);
-    const Eigen::Matrix3d rotation = shape.orientation.normalized().toRotationMatrix();
-    mesh.vertices = ((mesh.vertices * rotation.transpose()).rowwise() + shape.position.transpose()).eval();
-    return mesh;
+    return placed(local_surface(shape, scene), shape);
+}
+
+TriangleMesh round_surface(const Shape& shape, const Scene& scene) {
+    const Eigen::Vector3d& s = shape.size;
+    if (shape.type == ShapeType::Sphere) return placed(make_round_sphere(s[0]), shape);
+    if (shape.type == ShapeType::Capsule) return placed(make_round_capsule(s[0], s[1]), shape);
+    return shape_surface(shape, scene);
 }
 
 Moments shape_moments(const Shape& shape, const Scene& scene) {
@@ -125,6 +135,10 @@ void append(const TriangleMesh& part, TriangleMesh& whole) {
     const Eigen::Index v = whole.vertices.rows(), t = whole.triangles.rows();
     whole.vertices.conservativeResize(v + part.vertices.rows(), 3);
     whole.vertices.bottomRows(part.vertices.rows()) = part.vertices;
+    if (!whole.radii.empty() || !part.radii.empty()) {
+        whole.radii.resize(static_cast<std::size_t>(t), 0.0);
+        for (Eigen::Index k = 0; k < part.triangles.rows(); ++k) whole.radii.push_back(part.radius(k));
+    }
     whole.triangles.conservativeResize(t + part.triangles.rows(), 3);
     whole.triangles.bottomRows(part.triangles.rows()) = part.triangles.array() + static_cast<int>(v);
 }

@@ -11,6 +11,9 @@ void check_shape(const Shape& shape, const Scene& scene);
 /// Triangles of any shape but a half-space, in the frame of its body.
 [[nodiscard]] TriangleMesh shape_surface(const Shape& shape, const Scene& scene);
 
+/// The same with a sphere or capsule as one point or segment that a ball sweeps (TriangleMesh::radii).
+[[nodiscard]] TriangleMesh round_surface(const Shape& shape, const Scene& scene);
+
 /// Moments from the shape's density: exact for the smooth primitives, exact for the solid inside a closed mesh.
 [[nodiscard]] Moments shape_moments(const Shape& shape, const Scene& scene);
 

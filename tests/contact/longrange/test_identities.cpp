@@ -26,7 +26,7 @@ Vector6d at_origin(const Vector6d& wrench, const Pose& pose) {
 TEST_CASE("long range: a rigid motion of everything changes nothing but the axes") {
     Random random(31);
     for (int round = 0; round < 20; ++round) {
-        const testing::Scene scene = random_scene(random, false);
+        const testing::Scene scene = round % 2 == 0 ? random_round_scene(random, false) : random_scene(random, false);
         const LongRange model(scene.geometry, {});
         const Parameters parameters = make_parameters(scene.geometry, 1.0, 0.0);
         const Pose motion{random_rotation(random), 10.0 * normal_vector(random, 3)};
@@ -50,7 +50,8 @@ TEST_CASE("long range: a rigid motion of everything changes nothing but the axes
 TEST_CASE("long range: forces and torques balance, with and without the ground") {
     Random random(32);
     for (int round = 0; round < 40; ++round) {
-        const testing::Scene scene = random_scene(random, round % 2 == 0);
+        const bool ground = round % 2 == 0;
+        const testing::Scene scene = round % 4 < 2 ? random_round_scene(random, ground) : random_scene(random, ground);
         const LongRange model(scene.geometry, {});
         const ContactLinearization d = evaluate(model, scene.poses, make_parameters(scene.geometry, 1.0, 0.0));
         Vector6d total = Vector6d::Zero();
@@ -67,7 +68,7 @@ TEST_CASE("long range: forces and torques balance, with and without the ground")
 TEST_CASE("long range: exchanging the bodies exchanges the blocks") {
     Random random(33);
     for (int round = 0; round < 20; ++round) {
-        const testing::Scene scene = random_scene(random, false);
+        const testing::Scene scene = round % 2 == 0 ? random_round_scene(random, false) : random_scene(random, false);
         CollisionGeometry swapped = scene.geometry;
         std::swap(swapped.bodies[1], swapped.bodies[2]);
         Poses poses = scene.poses;
@@ -89,7 +90,8 @@ TEST_CASE("long range: the same bits for 1, 2 and 4 threads, friction and vjp in
     std::vector<TriangleMesh> meshes;
     Poses poses(7);
     for (int body = 1; body <= 6; ++body) {
-        meshes.push_back(body % 2 == 0 ? make_box({0.1, 0.1, 0.1}) : make_sphere(0.1));
+        meshes.push_back(body % 3 == 0 ? make_box({0.1, 0.1, 0.1})
+                                       : (body % 3 == 1 ? make_sphere(0.1) : make_round_capsule(0.08, 0.05)));
         poses[static_cast<std::size_t>(body)] = {random_rotation(random), {0.36 * (body % 3), 0.36 * (body / 3), 0.2}};
     }
     const CollisionGeometry geometry = make_geometry(meshes, true);

@@ -50,7 +50,7 @@ void check_derivatives(const LongRange& model, const Poses& poses, double scale,
 }
 
 void check_vjp(const LongRange& model, const Poses& start, double coefficient, double scale, Random& random,
-               Worst& worst) {
+               Worst& worst, double slip = 1e-3) {
     const auto count = static_cast<Eigen::Index>(start.size());
     Parameters parameters;
     parameters.contact_stiffness = 1e-3;
@@ -58,7 +58,7 @@ void check_vjp(const LongRange& model, const Poses& start, double coefficient, d
     parameters.friction = Eigen::VectorXd::LinSpaced(count, coefficient, 1.2 * coefficient);
     const auto memory = model.make_memory();
     const double dt = 0.01;
-    const Poses poses = moved(start, 1e-3 * normal_vector(random, 6 * count));
+    const Poses poses = moved(start, slip * normal_vector(random, 6 * count));
     contact::Twists twists(start.size());
     for (Vector6d& twist : twists) twist = normal_vector(random, 6);
     ContactLinearization here;
@@ -129,6 +129,44 @@ TEST_CASE("long range: vjp agrees with differences") {
     }
     CHECK(worst.rubbing >= 15);
     MESSAGE("worst error by the previous pose " << worst.previous << " in " << worst.rubbing << " scenes");
+}
+
+TEST_CASE("long range: derivatives of round shapes agree with differences, with and without the ground") {
+    Random random(21);
+    Worst worst;
+    for (int round = 0; round < 40; ++round) {
+        CAPTURE(round);
+        const testing::Scene scene = random_round_scene(random, round % 2 == 0);
+        check_derivatives(LongRange(scene.geometry, varied_options(round)), scene.poses, std::min(scene.scale, 0.1),
+                          random, worst);
+    }
+    MESSAGE("worst gradient error " << worst.gradient << ", Hessian " << worst.hessian);
+}
+
+TEST_CASE("long range: the vjp of round shapes agrees with differences") {
+    Random random(22);
+    Worst worst;
+    for (int round = 0; round < 40; ++round) {
+        CAPTURE(round);
+        const testing::Scene scene = random_round_scene(random, round % 2 == 0, 0.3);
+        check_vjp(LongRange(scene.geometry, varied_options(round)), scene.poses, 0.5, std::min(scene.scale, 0.1),
+                  random, worst, std::min(1e-3, 0.1 * scene.scale));  // whose bounding spheres are as near as they are
+    }
+    CHECK(worst.rubbing >= 15);
+    MESSAGE("worst error by the previous pose " << worst.previous << " in " << worst.rubbing << " scenes");
+}
+
+TEST_CASE("long range: derivatives of near pairs of round shapes agree with differences") {
+    Random random(23);
+    Worst worst;
+    for (int round = 0; round < 20; ++round) {
+        CAPTURE(round);
+        testing::Scene scene = random_round_scene(random, round % 2 == 0, 0.1);
+        for (ContactPair& pair : scene.geometry.pairs) pair.near = true;
+        LongRangeOptions options = varied_options(round);
+        options.near_range = 4.0;
+        check_derivatives(LongRange(scene.geometry, options), scene.poses, std::min(scene.scale, 0.1), random, worst);
+    }
 }
 
 TEST_CASE("long range: without friction nothing is lagged, and the vjp still tells what friction would do") {

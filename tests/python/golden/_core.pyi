@@ -1737,14 +1737,14 @@ class LongRange(ContactModel):
     Stiffness and friction coefficients are in Parameters, to be differentiated by; a pair's energy is weighted by Parameters.contact_stiffness times pair_weights.
     """
 
-    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, leaf_weights: str = 'parallel', blend: Sequence[float] = [], zero_offset: bool = True, length_scale: float | None = None, slip_speed: float | None = None, near_range: float = 0.05, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', brute_force: bool = False) -> None:
+    def __init__(self, *, stiffness: float = 1.0, weight_in_joules: float | None = None, leaf_weights: str = 'parallel', blend: Sequence[float] = [], zero_offset: bool = True, length_scale: float | None = None, slip_speed: float | None = None, near_range: float = 0.05, energy_tolerance: float = 1e-09, derivative_tolerance: float = 1e-12, friction_form: str = 'projected', round_shapes: bool = True, brute_force: bool = False) -> None:
         """
         stiffness: factor of the automatic weights, at which boxes rest at about a hundredth of their size.
         weight_in_joules: mu [J] of every pair instead of the automatic one. leaf_weights: 'parallel' (forces do not depend on how finely bodies are cut) or 'paper'.
         blend: blending margin per body, or one for all; empty = by shape. zero_offset: the potential tends to 0 far away.
         length_scale [m]: None = 1 beside weight_in_joules, else ten times the smaller body of a pair. slip_speed: smoothing of friction [m/s]; None = 1e-3 sqrt(g L), L the size of the smaller body.
         near_range: reach of pairs with the policy 'near' (Scene.self_contact, Scene.set_pair_contact), in sizes L of the smaller body; they fade from half of it on.
-        friction_form: 'projected' (momentum balances) or 'paper'. brute_force: all pairs of triangles, no hierarchy.
+        friction_form: 'projected' (momentum balances) or 'paper'. round_shapes: spheres and capsules are round, instead of the triangles that other models see. brute_force: all pairs of triangles, no hierarchy.
         """
 
 class Ipc(ContactModel):

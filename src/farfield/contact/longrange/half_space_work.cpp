@@ -34,7 +34,7 @@ class Traversal {
     [[nodiscard]] bool visit(int node, int parent, double weight) {
         HeightTerm term;
         term.arm = form_.scale * point(rotated_.vertex_centers[at(node)]) + frame_.origin_mesh;
-        term.height = frame_.normal.dot(term.arm) + frame_.height;
+        const double z = frame_.normal.dot(term.arm) + frame_.height;
         term.node = node;
         term.parent = parent;
         term.weight = weight;
@@ -42,16 +42,18 @@ class Traversal {
         term.share = form_.share(mesh_.vertex_area[at(node)]);
         term.spread = form_.parallel_areas ? form_.scale * tree_.spread[at(node)] : 0.0;
         const double d1 = form_.scale * tree_.radius[at(node)], width = eps_ * d1;
-        if (form_.near() && term.height >= d1 + form_.range) {
-            work_.gap = std::min(work_.gap, term.height - d1);
+        term.radius = term.vertex ? d1 : 0.0;
+        term.height = z - term.radius;
+        if (form_.near() && z >= d1 + form_.range) {
+            work_.gap = std::min(work_.gap, z - d1);
             return true;
         }
-        const bool far = form_.hierarchy ? term.height >= d1 + width : term.vertex;
+        const bool far = form_.hierarchy ? z >= d1 + width : term.vertex;
         if (far || term.vertex) {
             if (!(term.height > 0.0)) return false;
             if (term.vertex && form_.near()) fade_vertex(term);
             work_.far.push_back(term);
-            work_.gap = std::min(work_.gap, term.height - form_.scale * tree_.tight[at(node)]);
+            work_.gap = std::min(work_.gap, z - form_.scale * tree_.tight[at(node)]);
             return true;
         }
         if (form_.hierarchy && term.height > d1) {

@@ -2,7 +2,7 @@
 #pragma once
 /// @file  A mesh above a half-space: per vertex C(z), summed with the vertex tree.
 ///
-/// Formula:   f(z) = 12 (1 + z^-1/2)^2 per vertex at height z, the separating-plane potential of the vertex and its foot point;
+/// Formula:   f(z) = 12 (1 + z^-1/2)^2 per vertex at height z, less its radius where a ball sweeps it, the separating-plane potential of the vertex and its foot point;
 ///            times the vertex's share of pair_work.hpp, a third of the triangles around it over A_ref;
 ///            node I of the vertex tree: r = z_I, d1 = R_I, the recursion of pair_work.hpp with the foot point as partner.
 /// Near:      as in pair_work.hpp, a vertex fading with its height.
@@ -31,6 +31,7 @@ struct HeightTerm {
     double height = 0.0;
     int node = 0, parent = -1;
     double weight = 1.0, share = 1.0, spread = 0.0;
+    double radius = 0.0;  ///< of the ball about a vertex; its height is less by it
     bool vertex = false;  ///< a leaf: the only ones that carry friction
 };
 

@@ -9,6 +9,11 @@ namespace {
 
 using Eigen::Vector3d;
 
+/// From a vertex along the normal to where it rubs: on the plane, or as printed at the vertex itself, on its ball if it has one.
+double rubbing_depth(const HeightTerm& term, FrictionForm form) {
+    return form == FrictionForm::Projected ? term.height + term.radius : term.radius;
+}
+
 /// z enters through the vertex, the normal and the origin of the half-space: z = n.(x - p) - offset.
 void add_height(const HalfSpaceFrame& frame, const Vector3d& arm, double adjoint, Vector3d& normal,
                 StartAdjoint& start) {
@@ -32,7 +37,7 @@ void lag_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work, cons
         const double pressure = pressure_of(term, potential), left = ramp.at(pressure).value;
         if (left == 0.0) continue;
         FrictionPoint point{term.arm, left * term.share * pressure};
-        if (form == FrictionForm::Projected) point.position -= term.height * frame.normal;
+        point.position -= rubbing_depth(term, form) * frame.normal;
         lagged.points.push_back(point);
     }
     lagged.duals.resize(lagged.points.size());
@@ -66,10 +71,8 @@ void pull_back_half_space(const HalfSpaceFrame& frame, const HalfSpaceWork& work
         const Taylor c = centred(term.height, potential.far_value);
         double height_bar = -bar.load * scale * c.second;
         add_force(bar.position, term.arm - frame.origin_mesh, start.a);
-        if (form == FrictionForm::Projected) {  // y = x - z n
-            normal_bar -= term.height * bar.position;
-            height_bar -= frame.normal.dot(bar.position);
-        }
+        normal_bar -= rubbing_depth(term, form) * bar.position;  // y = x - depth n
+        if (form == FrictionForm::Projected) height_bar -= frame.normal.dot(bar.position);
         add_height(frame, term.arm, height_bar, normal_bar, start);
         if (term.parent >= 0) band_weights[at(term.parent)] -= bar.load * scale * c.first;
     }

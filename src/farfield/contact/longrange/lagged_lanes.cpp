@@ -15,21 +15,39 @@
 HWY_BEFORE_NAMESPACE();
 namespace farfield::contact::longrange::HWY_NAMESPACE {
 
-/// Loads and places of the leaves of lanes [lane, lane + R::kWidth): a = scale N / h^2, y = x - (h / N) n / N, h = n.x + d.
+/// Two spheres rub in one point. Its six images, which differ by rounding, become the same: their spread would be a lever for spin.
+template <class R>
+HWY_INLINE void join_points(const PairChunk& from, size_t lane, Lane3<R> (&y)[6]) {
+    const Lane3<R> apart = load3<R>(&from.arms[9], lane) - load3<R>(&from.arms[0], lane);
+    R spread = R::set(0.0);
+    for (size_t k = 1; k < 6; ++k) spread = max(spread, dot(y[k] - y[0], y[k] - y[0]));
+    const auto same = spread <= R::set(1e-24) * dot(apart, apart);
+    for (size_t k = 1; k < 6; ++k) y[k] = select(same, y[0], y[k]);
+}
+
+/// Loads and places of the leaves of lanes [lane, lane + R::kWidth): a = scale N / s^2, y = x - (h / N) n / N, h = n.x + d. As printed y is
+/// where the leaf's surface is nearest to the plane, x - sigma r n / N. Planes are kept moved to A's core by r_A (pair_potential.hpp).
 template <class R>
 HWY_NOINLINE void lag_group(const PairChunk& from, size_t lane, const double* scales, bool projected, PlaneChunk& to) {
     const Lane3<R> n = load3<R>(&from.plane[0], lane), first = load3<R>(&from.arms[0], lane);
     const R length = sqrt(dot(n, n)), inverse = R::set(1.0) / length, slack = R::load(&from.plane[3][lane]);
     const R scale = R::load(scales + lane) * length;
     const Lane3<R> unit = inverse * n;
+    const R sweep = R::load(&from.radius[0][lane]), radius_a = R::load(&from.radius[1][lane]);
     unit.x.store(&to.normal[0][lane]), unit.y.store(&to.normal[1][lane]), unit.z.store(&to.normal[2][lane]);
+    Lane3<R> y[6];
     for (size_t k = 0; k < 6; ++k) {
         const Lane3<R> x = load3<R>(&from.arms[3 * k], lane);
         const R height = k == 0 ? slack : dot(n, x - first) + slack;
-        (scale / (height * height)).store(&to.load[k][lane]);
-        const Lane3<R> y = projected ? fnma(height * inverse, unit, x) : x;
-        y.x.store(&to.position[3 * k][lane]), y.y.store(&to.position[3 * k + 1][lane]);
-        y.z.store(&to.position[3 * k + 2][lane]);
+        const R s = k < 3 ? height : fma(sweep, length, height);
+        (scale / (s * s)).store(&to.load[k][lane]);
+        const R depth = projected ? fma(height, inverse, radius_a) : (k < 3 ? radius_a : radius_a - sweep);
+        y[k] = fnma(depth, unit, x);
+    }
+    if (HWY_UNLIKELY(!none(R::set(0.0) < sweep))) join_points(from, lane, y);
+    for (size_t k = 0; k < 6; ++k) {
+        y[k].x.store(&to.position[3 * k][lane]), y[k].y.store(&to.position[3 * k + 1][lane]);
+        y[k].z.store(&to.position[3 * k + 2][lane]);
     }
 }
 
@@ -87,12 +105,13 @@ HWY_INLINE void load_bars(const LeafAdjoints& adjoint, size_t lane, const PlaneS
 }
 
 template <class R>
-HWY_INLINE void direct_bars(const LeafAdjoints& adjoint, size_t lane, const Points<R>& p, const PlaneState<R>& plane,
-                            bool projected, LeafBars<R>& bars) {
+HWY_INLINE void direct_bars(const PairChunk& chunk, const LeafAdjoints& adjoint, size_t lane, const Points<R>& p,
+                            const PlaneState<R>& plane, bool projected, LeafBars<R>& bars) {
     const R zero = R::set(0.0), inverse = R::set(1.0) / plane.length;
     const Lane3<R> unit = inverse * plane.n;
     const R scale = R::load(&adjoint.scale[lane]);
     Lane3<R> unit_bar = load3<R>(&adjoint.plane.normal[0], lane);
+    const R sweep = R::load(&chunk.radius[0][lane]), radius_a = R::load(&chunk.radius[1][lane]);
     R length_bar = zero, loads[6];
     load_bars(adjoint, lane, plane, loads);
     bars.n = {zero, zero, zero};
@@ -103,12 +122,17 @@ HWY_INLINE void direct_bars(const LeafAdjoints& adjoint, size_t lane, const Poin
         const R side = R::set(k < 3 ? 1.0 : -1.0);
         R height_bar = (R::set(-2.0) * side) * ((load * plane.length) * plane.r[k]);  // by h = n.x + d = side s
         length_bar = length_bar + load;
+        if (k >= 3) length_bar = fma(sweep, height_bar, length_bar);  // s = -h - sweep N
         bars.weight = fma(load, plane.length, bars.weight);
+        const R surface = k < 3 ? radius_a : radius_a - sweep;  // sigma r
         if (projected) {
-            const R depth = (side * plane.s[k]) * inverse, depth_bar = zero - dot(unit, y_bar);
+            const R slope = k < 3 ? plane.s[k] * inverse : zero - fma(plane.s[k], inverse, sweep);  // h / N
+            const R depth = slope + radius_a, depth_bar = zero - dot(unit, y_bar);
             unit_bar = fnma(depth, y_bar, unit_bar);
             height_bar = fma(depth_bar, inverse, height_bar);
-            length_bar = fnma(depth_bar * depth, inverse, length_bar);
+            length_bar = fnma(depth_bar * slope, inverse, length_bar);
+        } else {
+            unit_bar = fnma(surface, y_bar, unit_bar);
         }
         bars.x[k] = fma(height_bar, plane.n, y_bar);
         bars.n = fma(height_bar, p.x[k], bars.n);
@@ -132,7 +156,7 @@ HWY_NOINLINE void pull_group(const PairChunk& chunk, size_t lane, const LeafAdjo
     PlaneHessian<R> h;
     plane_hessian(p, plane, h);
     LeafBars<R> bars;
-    direct_bars(adjoint, lane, p, plane, projected, bars);
+    direct_bars(chunk, adjoint, lane, p, plane, projected, bars);
     bars.weight.store(weights + lane);
     const Lane3<R> g = fnma(bars.d, h.mean, bars.n);
     const Factor3<R>& f = h.factor;
@@ -142,8 +166,10 @@ HWY_NOINLINE void pull_group(const PairChunk& chunk, size_t lane, const LeafAdjo
     r.y = fnma(f.l21, r.z, v1 * f.i1);
     r.x = fnma(f.l20, r.z, fnma(f.l10, r.y, g.x * f.i0));
     const R rd = fnma(R::set(1.0), dot(h.mean, r), bars.d * h.inverse);
+    Lane3<R> x[6];
+    surface_points(p, plane, x);
     for (size_t k = 0; k < 6; ++k) {
-        const R square = R::set(k < 3 ? 1.0 : -1.0) * h.squares[k], along = h.weight[k] * (dot(p.x[k], r) + rd);
+        const R square = R::set(k < 3 ? 1.0 : -1.0) * h.squares[k], along = h.weight[k] * (dot(x[k], r) + rd);
         const Lane3<R> force = fnma(along, plane.n, fma(square, r, bars.x[k]));
         const double(&o)[3] = origins[k / 3];
         const Lane3<R> arm = load3<R>(&chunk.arms[3 * k], lane) - Lane3<R>{R::set(o[0]), R::set(o[1]), R::set(o[2])};

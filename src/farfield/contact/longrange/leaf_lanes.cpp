@@ -19,6 +19,7 @@ namespace farfield::contact::longrange {
 struct LeafSide {
     const Eigen::Vector3i* triangles;
     const Row4* vertices;
+    const double* radii;  ///< per triangle
     const double* origin;
     double scale;
 };
@@ -76,6 +77,12 @@ void gather(const LeafSide& a, const LeafSide& b, const LeafPair* leaves, size_t
                 .store(&chunk.plane[c][lane]);
         }
         p[3].store(&chunk.plane[3][lane]);
+        Quad radius_a = Quad::of(a.radii[triangle_a[0]], a.radii[triangle_a[1]], a.radii[triangle_a[2]],
+                                 a.radii[triangle_a[3]]),
+             radius_b = Quad::of(b.radii[triangle_b[0]], b.radii[triangle_b[1]], b.radii[triangle_b[2]],
+                                 b.radii[triangle_b[3]]);
+        (Quad::set(a.scale) * (radius_a + radius_b)).store(&chunk.radius[0][lane]);
+        (Quad::set(a.scale) * radius_a).store(&chunk.radius[1][lane]);
     }
 }
 
@@ -143,8 +150,8 @@ void gather_leaves(const Shape& a, const RotatedShape& rotated_a, const Shape& b
         work.warm[k] = old < known && table.keys[old] == key ? static_cast<int>(old) : -1;
     }
     work.batch.resize(count);
-    const LeafSide side_a{a.triangles.data(), rotated_a.vertices.data(), frame.origin_a.data(), scale};
-    const LeafSide side_b{b.triangles.data(), rotated_b.vertices.data(), frame.origin_b.data(), scale};
+    const LeafSide side_a{a.triangles.data(), rotated_a.vertices.data(), a.radii.data(), frame.origin_a.data(), scale};
+    const LeafSide side_b{b.triangles.data(), rotated_b.vertices.data(), b.radii.data(), frame.origin_b.data(), scale};
     HWY_DYNAMIC_DISPATCH(gather)
     (side_a, side_b, work.leaves.data(), count, frame.rotation_a.data(), table.planes.data(), work.warm.data(),
      work.batch.chunks());

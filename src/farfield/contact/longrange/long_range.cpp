@@ -42,7 +42,8 @@ LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& 
 
 LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options, const Model* model)
     : PairwisePotential({.name = "LongRange", .geometry = geometry, .pairs = geometry.pairs, .model = model}),
-      options_(options) {
+      options_(options),
+      surfaces_(options.round_shapes ? round_geometry(geometry) : nullptr) {
     validate(options, static_cast<int>(geometry.bodies.size()));
     const bool automatic = model != nullptr;
     std::vector<double> weights, lengths;
@@ -67,7 +68,7 @@ LongRange::LongRange(const CollisionGeometry& geometry, const LongRangeOptions& 
     }
     for (std::size_t body = 0; body < geometry.bodies.size(); ++body) {
         const double blend = options.blend.empty() ? 0.0 : options.blend[options.blend.size() == 1 ? 0 : body];
-        shapes_.push_back(make_shape(geometry.bodies[body].mesh, blend));
+        shapes_.push_back(make_shape((surfaces_ ? *surfaces_ : geometry).bodies[body].mesh, blend));
     }
 }
 

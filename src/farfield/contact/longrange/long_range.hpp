@@ -28,6 +28,11 @@ class LongRange final : public PairwisePotential {
     /// Without masses to go by: weights of 1 J and lengths of 1 m unless given.
     LongRange(const CollisionGeometry& geometry, const LongRangeOptions& options);
 
+    /// Where something is round, other surfaces than the model's.
+    [[nodiscard]] std::shared_ptr<const CollisionGeometry> surfaces(const Parameters&) const override {
+        return surfaces_;
+    }
+
     [[nodiscard]] const Shape& shape(int body) const { return shapes_[static_cast<std::size_t>(body)]; }
 
  private:
@@ -83,8 +88,9 @@ class LongRange final : public PairwisePotential {
                         PairScratch& scratch, bool surface_first, PairAdjoint& adjoint) const;
 
     LongRangeOptions options_;
-    std::vector<PotentialForm> forms_;  ///< per pair
-    std::vector<FrictionRamp> ramps_;   ///< per pair
+    std::shared_ptr<const CollisionGeometry> surfaces_;  ///< null: as given
+    std::vector<PotentialForm> forms_;                   ///< per pair
+    std::vector<FrictionRamp> ramps_;                    ///< per pair
     std::vector<Shape> shapes_;
 };
 

@@ -35,6 +35,8 @@ struct LongRangeOptions {
     double energy_tolerance = 1e-9;  ///< nested solves when only the energy is wanted
     double derivative_tolerance = 1e-12;
     FrictionForm friction = FrictionForm::Projected;
+    /// Spheres and capsules are round: one leaf each, a point or segment swept by a ball. False: their triangles, as in the tables.
+    bool round_shapes = true;
     bool brute_force = false;  ///< all pairs of triangles, all vertices, no blending: the oracle and the baseline
 };
 

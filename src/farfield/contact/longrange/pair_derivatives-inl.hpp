@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file  6-D derivatives of solved pairs over lanes. Included once per Highway target by pair_lanes.cpp.
 ///
-/// Of A alone, with r = 1/s, weights 2 r^3 and y = x - m as in pair_newton-inl.hpp, b_k = arm_k x n, q_k = (n; b_k):
+/// Of A alone, whose own vertices are what the plane sees of it (pair_potential.hpp), with r = 1/s, weights 2 r^3 and y = x - m as in pair_newton-inl.hpp, b_k = arm_k x n, q_k = (n; b_k):
 ///     M = sum_A 2r^3 q q^T - qd qd^T / H_dd - Z H_nn^-1 Z^T,
 ///     qd = sum_A 2r^3 q,   Z = sum_A [I; [arm]x] (2r^3 n y^T - r^2 I)
 /// The first two terms combine without cancellation where q repeats n: with S_A + S_B = H_dd they are (S_A S_B /
@@ -46,21 +46,24 @@ HWY_INLINE void plane_hessian(const Points<R>& p, const PlaneState<R>& plane, Pl
         h.squares[k] = plane.r[k] * plane.r[k];
         h.weight[k] = (plane.r[k] + plane.r[k]) * h.squares[k];
     }
+    Lane3<R> x[6];
+    surface_points(p, plane, x);
     h.total_a = (h.weight[0] + h.weight[1]) + h.weight[2];
     h.total_b = (h.weight[3] + h.weight[4]) + h.weight[5];
     h.inverse = R::set(1.0) / (h.total_a + h.total_b);
-    Lane3<R> mean = h.weight[1] * p.x[1];
-    for (size_t k = 2; k < 6; ++k) mean = fma(h.weight[k], p.x[k], mean);
+    Lane3<R> mean = h.weight[1] * x[1];
+    for (size_t k = 2; k < 6; ++k) mean = fma(h.weight[k], x[k], mean);
     h.mean = h.inverse * mean;
     const Lane3<R>& n = plane.n;
     const R q2 = plane.q * plane.q;
     const R a = R::set(12.0) * (plane.length * q2);
-    const R b = (R::set(12.0) * (q2 * plane.q)) * fms(R::set(3.0), plane.length, R::set(1.0));
+    R b = (R::set(12.0) * (q2 * plane.q)) * fms(R::set(3.0), plane.length, R::set(1.0)), c = a;
+    add_sweep_curvature(p, plane, (h.squares[3] + h.squares[4]) + h.squares[5], c, b);
     const Lane3<R> bn = b * n;
-    R xx = fma(bn.x, n.x, a), xy = bn.x * n.y, xz = bn.x * n.z, yy = fma(bn.y, n.y, a), yz = bn.y * n.z,
-      zz = fma(bn.z, n.z, a);
+    R xx = fma(bn.x, n.x, c), xy = bn.x * n.y, xz = bn.x * n.z, yy = fma(bn.y, n.y, c), yz = bn.y * n.z,
+      zz = fma(bn.z, n.z, c);
     for (size_t k = 0; k < 6; ++k) {
-        const Lane3<R> y = p.x[k] - h.mean;
+        const Lane3<R> y = x[k] - h.mean;
         const Lane3<R> wy = h.weight[k] * y;
         xx = fma(wy.x, y.x, xx), xy = fma(wy.x, y.y, xy), xz = fma(wy.x, y.z, xz);
         yy = fma(wy.y, y.y, yy), yz = fma(wy.y, y.z, yz), zz = fma(wy.z, y.z, zz);

@@ -76,6 +76,7 @@ namespace {
 
 void copy_lane(const PairChunk& from, size_t from_lane, PairChunk& to, size_t to_lane) {
     for (size_t row = 0; row < 18; ++row) to.arms[row][to_lane] = from.arms[row][from_lane];
+    for (size_t row = 0; row < 2; ++row) to.radius[row][to_lane] = from.radius[row][from_lane];
     for (size_t row = 0; row < 4; ++row) to.plane[row][to_lane] = from.plane[row][from_lane];
 }
 
@@ -135,13 +136,14 @@ class Queue {
             for (int c = 0; c < 3; ++c) x(c, k) = chunk.arms[3 * k + c][lane];
         }
         x.colwise() -= pair_origin(x);
-        const PairSolution solution = solve_pair(x, nullptr, tolerance_);
+        const double sweep = chunk.radius[0][lane];
+        const PairSolution solution = solve_pair(x, nullptr, tolerance_, sweep);
         if (solution.value == std::numeric_limits<double>::infinity()) return;
         const SlackPlane plane = slack_plane(x, solution.plane);
         for (int c = 0; c < 3; ++c) chunk.plane[c][lane] = plane.normal[c];
         chunk.plane[3][lane] = plane.slack;
         chunk.value[lane] = solution.value;
-        chunk.gap[lane] = plane_gap(x, solution.plane);
+        chunk.gap[lane] = plane_gap(x, solution.plane, sweep);
         chunk.iterations[lane] = solution.iterations;
     }
 
@@ -163,7 +165,7 @@ Plane local_plane(const TrianglePair& x, const SlackPlane& plane) {
     return {plane.normal, plane.slack - plane.normal.dot(x.col(0))};
 }
 
-size_t PairBatch::add(const TrianglePair& arms, const SlackPlane& warm) {
+size_t PairBatch::add(const TrianglePair& arms, const SlackPlane& warm, const PairRadii& radii) {
     if (size_ == chunks_.size() * kChunkPairs) chunks_.emplace_back();
     PairChunk& to = chunks_[size_ / kChunkPairs];
     const size_t lane = size_ % kChunkPairs;
@@ -172,6 +174,8 @@ size_t PairBatch::add(const TrianglePair& arms, const SlackPlane& warm) {
     }
     for (int c = 0; c < 3; ++c) to.plane[c][lane] = warm.normal[c];
     to.plane[3][lane] = warm.slack;
+    to.radius[0][lane] = radii.sum();
+    to.radius[1][lane] = radii.a;
     return size_++;
 }
 
@@ -187,6 +191,12 @@ TrianglePair PairBatch::arms(size_t i) const {
         for (int c = 0; c < 3; ++c) out(c, k) = chunk(i).arms[3 * k + c][i % kChunkPairs];
     }
     return out;
+}
+
+PairRadii PairBatch::radii(size_t i) const {
+    const auto& rows = chunk(i).radius;
+    const size_t lane = i % kChunkPairs;
+    return {rows[1][lane], rows[0][lane] - rows[1][lane]};
 }
 
 Eigen::Matrix<double, 6, 1> PairBatch::gradient(size_t i) const {

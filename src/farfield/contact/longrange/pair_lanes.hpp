@@ -34,6 +34,7 @@ struct SlackPlane {
 /// Eight pairs, structure of arrays. Row 3 k + c of `arms` is coordinate c of vertex k.
 struct alignas(64) PairChunk {
     double arms[18][kChunkPairs];     ///< vertices relative to any point near both bodies
+    double radius[2][kChunkPairs];    ///< of the balls that sweep A and B: their sum, and that of A
     double plane[4][kChunkPairs];     ///< in: warm (normal, slack), normal 0 = cold; out: optimal, zero when touching
     double value[kChunkPairs];        ///< P, +infinity when touching or crossing
     double gap[kChunkPairs];          ///< certified lower bound of the distance, 0 when touching
@@ -64,13 +65,14 @@ class PairBatch {
 
     /// Returns the index of the new pair. `arms`: vertices relative to a common point o of both bodies, formed as R X
     /// + (t - o).
-    size_t add(const TrianglePair& arms, const SlackPlane& warm = {});
+    size_t add(const TrianglePair& arms, const SlackPlane& warm = {}, const PairRadii& radii = {});
 
     [[nodiscard]] double value(size_t i) const { return chunk(i).value[i % kChunkPairs]; }
     [[nodiscard]] double gap(size_t i) const { return chunk(i).gap[i % kChunkPairs]; }
     [[nodiscard]] int iterations(size_t i) const { return static_cast<int>(chunk(i).iterations[i % kChunkPairs]); }
     [[nodiscard]] SlackPlane plane(size_t i) const;
     [[nodiscard]] TrianglePair arms(size_t i) const;
+    [[nodiscard]] PairRadii radii(size_t i) const;
     [[nodiscard]] Eigen::Matrix<double, 6, 1> gradient(size_t i) const;
 
     /// For callers that fill or read whole rows; size() pairs are valid.

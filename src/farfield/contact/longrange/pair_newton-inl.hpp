@@ -6,6 +6,8 @@
 /// / sum 1/s^3 the Hessian by (n, d + n.m) is block diagonal, and no large numbers are subtracted in a small gap:
 ///     H_nn = a I + b n n^T + sum 2 y y^T / s^3,  y = x - m,   a = 12 w^2/N,  b = (24 w^3 - a)/N^2,   H_dd = sum 2/s^3
 /// With q = 1/(N (1 - N)): a = 12 N q^2, b = 12 q^3 (3 N - 1).
+/// Swept triangles (pair_potential.hpp): x_k + sweep n/N in place of x_k on B, and sweep/N (1 - n n^T/N^2) sum_B 1/s^2 more in H_nn. Slacks
+/// then lose sweep (|n + t dn| - N - t n.dn/N) beside t ds_k.
 #if defined(FARFIELD_CONTACT_LONGRANGE_PAIR_NEWTON_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FARFIELD_CONTACT_LONGRANGE_PAIR_NEWTON_INL_HPP
 #undef FARFIELD_CONTACT_LONGRANGE_PAIR_NEWTON_INL_HPP
@@ -22,11 +24,12 @@ namespace farfield::contact::longrange::HWY_NAMESPACE {
 
 using namespace farfield::HWY_NAMESPACE;  // NOLINT: lanes of the same target
 
-/// x_k - x_0 and the largest of their lengths.
+/// x_k - x_0, and the largest of their lengths with the sum of both radii.
 template <class R>
 struct Points {
     Lane3<R> x[6];
-    R radius;
+    R radius, sweep;
+    bool swept;  ///< some lane has radii
 };
 
 template <class R>
@@ -43,7 +46,9 @@ HWY_INLINE void load_points(const PairChunk& chunk, size_t lane, Points<R>& p) {
         p.x[k] = load3<R>(&chunk.arms[3 * k], lane) - first;
         largest = max(largest, dot(p.x[k], p.x[k]));
     }
-    p.radius = sqrt(largest);
+    p.sweep = R::load(&chunk.radius[0][lane]);
+    p.swept = !none(R::set(0.0) < p.sweep);
+    p.radius = sqrt(largest) + p.sweep;
 }
 
 /// A plane with all that is derived from it: length N, q = 1/(N (1 - N)), reciprocal slacks r, L.
@@ -66,6 +71,24 @@ HWY_INLINE void complete(PlaneState<R>& plane) {
     plane.q = R::set(1.0) / (plane.length * (R::set(1.0) - plane.length));
     for (size_t k = 0; k < 6; ++k) plane.r[k] = R::set(1.0) / plane.s[k];
     plane.value = fma(R::set(12.0) * plane.length, plane.q, sum6(plane.r));
+}
+
+/// Where the swept triangles touch planes of this normal: on B, sweep n/N beyond the vertices.
+template <class R>
+HWY_INLINE void surface_points(const Points<R>& p, const PlaneState<R>& plane, Lane3<R> (&x)[6]) {
+    for (size_t k = 0; k < 6; ++k) x[k] = p.x[k];
+    if (HWY_LIKELY(!p.swept)) return;
+    const R scale = p.sweep / plane.length;
+    for (size_t k = 3; k < 6; ++k) x[k] = fma(scale, plane.n, x[k]);
+}
+
+/// Adds sweep/N (1 - n n^T/N^2) sum_B 1/s^2 to a 1 + b n n^T.
+template <class R>
+HWY_INLINE void add_sweep_curvature(const Points<R>& p, const PlaneState<R>& plane, R squares_b, R& a, R& b) {
+    if (HWY_LIKELY(!p.swept)) return;
+    const R curvature = (p.sweep * squares_b) / plane.length;
+    a = a + curvature;
+    b = b - curvature / (plane.length * plane.length);
 }
 
 /// Newton step of (n, d + n.m), the change ds of the slacks, and lambda^2. `squares` = sum 1/s^2.
@@ -97,26 +120,29 @@ HWY_INLINE Factor3<R> factorise(R xx, R xy, R xz, R yy, R yz, R zz) {
 template <class R>
 HWY_INLINE void newton_step(const Points<R>& p, const PlaneState<R>& plane, Step<R>& out) {
     R weight[6], square_[6];
+    Lane3<R> x[6];
+    surface_points(p, plane, x);
     for (size_t k = 0; k < 6; ++k) {
         square_[k] = plane.r[k] * plane.r[k];
         weight[k] = (plane.r[k] + plane.r[k]) * square_[k];
     }
     const R total = sum6(weight), inverse = R::set(1.0) / total;
-    Lane3<R> mean = weight[1] * p.x[1];
-    for (size_t k = 2; k < 6; ++k) mean = fma(weight[k], p.x[k], mean);
+    Lane3<R> mean = weight[1] * x[1];
+    for (size_t k = 2; k < 6; ++k) mean = fma(weight[k], x[k], mean);
     mean = inverse * mean;
     const R sum_a = (square_[0] + square_[1]) + square_[2], sum_b = (square_[3] + square_[4]) + square_[5];
 
     const Lane3<R>& n = plane.n;
     const R q2 = plane.q * plane.q;
     const R a = R::set(12.0) * (plane.length * q2);
-    const R b = (R::set(12.0) * (q2 * plane.q)) * fms(R::set(3.0), plane.length, R::set(1.0));
+    R b = (R::set(12.0) * (q2 * plane.q)) * fms(R::set(3.0), plane.length, R::set(1.0)), c = a;
+    add_sweep_curvature(p, plane, sum_b, c, b);
     const Lane3<R> bn = b * n;
     Lane3<R> g = a * n;
-    R xx = fma(bn.x, n.x, a), xy = bn.x * n.y, xz = bn.x * n.z, yy = fma(bn.y, n.y, a), yz = bn.y * n.z,
-      zz = fma(bn.z, n.z, a);
+    R xx = fma(bn.x, n.x, c), xy = bn.x * n.y, xz = bn.x * n.z, yy = fma(bn.y, n.y, c), yz = bn.y * n.z,
+      zz = fma(bn.z, n.z, c);
     for (size_t k = 0; k < 6; ++k) {
-        const Lane3<R> y = p.x[k] - mean;
+        const Lane3<R> y = x[k] - mean;
         g = k < 3 ? fnma(square_[k], y, g) : fma(square_[k], y, g);
         const Lane3<R> wy = weight[k] * y;
         xx = fma(wy.x, y.x, xx), xy = fma(wy.x, y.y, xy), xz = fma(wy.x, y.z, xz);
@@ -134,7 +160,7 @@ HWY_INLINE void newton_step(const Points<R>& p, const PlaneState<R>& plane, Step
     const R base = dd - dot(out.dn, mean);
     out.ds[0] = base;
     for (size_t k = 1; k < 6; ++k) {
-        const R change = fma(out.dn.z, p.x[k].z, fma(out.dn.y, p.x[k].y, fma(out.dn.x, p.x[k].x, base)));
+        const R change = fma(out.dn.z, x[k].z, fma(out.dn.y, x[k].y, fma(out.dn.x, x[k].x, base)));
         out.ds[k] = k < 3 ? change : zero - change;
     }
 }
@@ -156,10 +182,18 @@ HWY_INLINE R capped_step(const PlaneState<R>& plane, const Step<R>& step) {
 }
 
 template <class R>
-HWY_INLINE void advance(const PlaneState<R>& from, const Step<R>& step, R t, PlaneState<R>& to) {
+HWY_INLINE void advance(const Points<R>& p, const PlaneState<R>& from, const Step<R>& step, R t, PlaneState<R>& to) {
     to.n = fma(t, step.dn, from.n);
     for (size_t k = 0; k < 6; ++k) to.s[k] = fma(t, step.ds[k], from.s[k]);
+    if (HWY_LIKELY(!p.swept)) return complete(to);
+    const R zero = R::set(0.0), along = dot(from.n, step.dn) / from.length;
+    const R across = max(zero, dot(step.dn, step.dn) - along * along);
+    const R sum = fma(t, along, sqrt(dot(to.n, to.n)) + from.length);
+    const R bend = (p.sweep * (t * t)) * (across / max(sum, R::set(1e-300)));
+    for (size_t k = 3; k < 6; ++k) to.s[k] = to.s[k] - bend;
     complete(to);
+    const R lowest = min(min(min(to.s[0], to.s[1]), to.s[2]), min(min(to.s[3], to.s[4]), to.s[5]));
+    to.value = select(zero < lowest, to.value, R::set(std::numeric_limits<double>::infinity()));
 }
 
 /// Newton with capped steps and Armijo halving on the lanes of `active`; the others keep their bits. Returns steps
@@ -178,13 +212,13 @@ HWY_INLINE R minimise(const Points<R>& p, typename R::Mask active, double tolera
         const auto done = step.decrement <= fma(R::set(tolerance), plane.value, noise);
         iterations = iterations + keep(active, one);
         R t = capped_step(plane, step);
-        advance(plane, step, t, trial);
+        advance(p, plane, step, t, trial);
         const auto searching = but_not(active, done);
         const R slope = R::set(kArmijo) * step.decrement, limit = plane.value + noise;
         auto poor = but_not(searching, trial.value <= fnma(slope, t, limit));
         for (int halving = 0; HWY_UNLIKELY(!none(poor)) && halving < kMaxHalvings; ++halving) {
             t = select(poor, R::set(0.5) * t, t);
-            advance(plane, step, t, trial);
+            advance(p, plane, step, t, trial);
             poor = but_not(searching, trial.value <= fnma(slope, t, limit));
         }
         plane = trial;
@@ -220,6 +254,9 @@ HWY_INLINE void load_plane(const PairChunk& chunk, size_t lane, const Points<R>&
         const R s = fma(plane.n.z, p.x[k].z, fma(plane.n.y, p.x[k].y, fma(plane.n.x, p.x[k].x, s0)));
         plane.s[k] = k < 3 ? s : R::set(0.0) - s;
     }
+    if (HWY_LIKELY(!p.swept)) return;
+    const R shift = p.sweep * sqrt(dot(plane.n, plane.n));
+    for (size_t k = 3; k < 6; ++k) plane.s[k] = plane.s[k] - shift;
 }
 
 /// Solves lanes [lane, lane + R::kWidth) if all of their planes separate; else reports which do and leaves all

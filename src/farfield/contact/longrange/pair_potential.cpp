@@ -21,10 +21,28 @@ double sigma(int k) { return k < 3 ? 1.0 : -1.0; }
 
 using Slacks = std::array<double, 6>;
 
-Slacks slacks(const TrianglePair& x, const Plane& plane) {
+Slacks slacks(const TrianglePair& x, const Plane& plane, double sweep) {
     Slacks s;
-    for (int k = 0; k < 6; ++k) s[at(k)] = sigma(k) * (plane.normal.dot(x.col(k)) + plane.offset);
+    const double shift = sweep * plane.normal.norm();
+    for (int k = 0; k < 6; ++k) {
+        s[at(k)] = sigma(k) * (plane.normal.dot(x.col(k)) + plane.offset);
+        if (k >= 3) s[at(k)] -= shift;
+    }
     return s;
+}
+
+// y of the file comment: where the swept triangles touch planes of this normal.
+TrianglePair surface_points(const TrianglePair& x, const Vector3d& normal, double sweep) {
+    TrianglePair y = x;
+    if (sweep > 0.0) y.rightCols<3>().colwise() += (sweep / normal.norm()) * normal;
+    return y;
+}
+
+// sweep/N sum_B 1/s^2, the curvature of the swept surface in the Hessian by n.
+double sweep_curvature(const Slacks& s, const Plane& plane, double sweep) {
+    double squares = 0.0;
+    for (std::size_t k = 3; k < 6; ++k) squares += 1.0 / (s[k] * s[k]);
+    return sweep / plane.normal.norm() * squares;
 }
 
 double energy(const Plane& plane, const Slacks& s) {
@@ -37,10 +55,10 @@ double energy(const Plane& plane, const Slacks& s) {
 
 double largest_radius(const TrianglePair& x) { return std::sqrt(x.colwise().squaredNorm().maxCoeff()); }
 
-bool is_feasible(const TrianglePair& x, const Plane& plane, double touch) {
+bool is_feasible(const TrianglePair& x, const Plane& plane, double sweep, double touch) {
     const double length = plane.normal.norm();
     if (!(length < 1.0) || !(length > 0.0)) return false;
-    for (const double s : slacks(x, plane)) {
+    for (const double s : slacks(x, plane, sweep)) {
         if (!(s > touch * length)) return false;
     }
     return true;
@@ -48,12 +66,13 @@ bool is_feasible(const TrianglePair& x, const Plane& plane, double touch) {
 
 // Best plane orthogonal to `direction`, midway in the gap: N = 1/(1 + sqrt(12/Q)) minimises over the magnitude and
 // gives L = (sqrt 12 + sqrt Q)^2 with Q = sum 1/(sigma (u.x + d')). Infinite when the direction does not separate.
-PairSolution start_from(const TrianglePair& x, const Vector3d& direction, double touch) {
+PairSolution start_from(const TrianglePair& x, const Vector3d& direction, double sweep, double touch) {
     PairSolution start;
     const double length = direction.norm();
     if (!(length > 0.0) || !std::isfinite(length)) return start;
     const Vector3d u = direction / length;
-    const Eigen::Matrix<double, 6, 1> h = x.transpose() * u;
+    Eigen::Matrix<double, 6, 1> h = x.transpose() * u;
+    h.tail<3>().array() += sweep;
     const double low = h.head<3>().minCoeff(), high = h.tail<3>().maxCoeff();
     if (!(low - high > 2.0 * touch)) return start;
     const double middle = 0.5 * (low + high);
@@ -65,12 +84,12 @@ PairSolution start_from(const TrianglePair& x, const Vector3d& direction, double
     return start;
 }
 
-PairSolution cold_start(const TrianglePair& x, double touch) {
+PairSolution cold_start(const TrianglePair& x, double sweep, double touch) {
     const Vector3d centroids = x.leftCols<3>().rowwise().mean() - x.rightCols<3>().rowwise().mean();
-    const PairSolution first = start_from(x, centroids, touch);
-    const PairSolution second = start_from(x, closest_point_direction(x), touch);
+    const PairSolution first = start_from(x, centroids, sweep, touch);
+    const PairSolution second = start_from(x, closest_point_direction(x), sweep, touch);
     if (std::isfinite(first.value) || std::isfinite(second.value)) return first.value < second.value ? first : second;
-    return start_from(x, best_separating_axis(x).direction, touch);
+    return start_from(x, best_separating_axis(x).direction, sweep, touch);
 }
 
 // Newton system of the plane. d is eliminated by the parallel-axis rule: about the weighted mean m = sum x/s^3 / sum
@@ -78,7 +97,8 @@ PairSolution cold_start(const TrianglePair& x, double touch) {
 //     H_nn = a I + b n n^T + sum 2 y y^T / s^3,   y = x - m,   H_dd = sum 2/s^3.      H_nn = L D L^T.
 class PlaneSystem {
  public:
-    PlaneSystem(const TrianglePair& x, const Plane& plane, const Slacks& s) {
+    PlaneSystem(const TrianglePair& cores, const Plane& plane, const Slacks& s, double sweep) {
+        const TrianglePair x = surface_points(cores, plane.normal, sweep);
         const Vector3d& n = plane.normal;
         const double length = n.norm(), w = 1.0 / (1.0 - length), a = 12.0 * w * w / length;
         std::array<double, 6> r2, r3;
@@ -96,9 +116,10 @@ class PlaneSystem {
         inverse_d_ = 1.0 / total;
         mean_ *= inverse_d_;
         gradient_ = a * n;
-        const double b = (24.0 * w * w * w - a) / (length * length);
-        double xx = a + b * n[0] * n[0], xy = b * n[0] * n[1], xz = b * n[0] * n[2];
-        double yy = a + b * n[1] * n[1], yz = b * n[1] * n[2], zz = a + b * n[2] * n[2];
+        const double round = sweep_curvature(s, plane, sweep);
+        const double b = (24.0 * w * w * w - a - round) / (length * length), c = a + round;
+        double xx = c + b * n[0] * n[0], xy = b * n[0] * n[1], xz = b * n[0] * n[2];
+        double yy = c + b * n[1] * n[1], yz = b * n[1] * n[2], zz = c + b * n[2] * n[2];
         for (int k = 0; k < 6; ++k) {
             const Vector3d y = x.col(k) - mean_, v = r3[at(k)] * y;
             gradient_ -= (sigma(k) * r2[at(k)]) * y;
@@ -137,11 +158,21 @@ class PlaneSystem {
     double gradient_d_, inverse_d_, l10_, l20_, l21_;
 };
 
-// Change of the slacks along a step of the plane.
-Slacks slack_change(const TrianglePair& x, const Vector4d& step) {
+// Change of the slacks along a step of the plane, to first order.
+Slacks slack_change(const TrianglePair& cores, const Plane& plane, double sweep, const Vector4d& step) {
+    const TrianglePair x = surface_points(cores, plane.normal, sweep);
     Slacks ds;
     for (int k = 0; k < 6; ++k) ds[at(k)] = sigma(k) * (step.head<3>().dot(x.col(k)) + step[3]);
     return ds;
+}
+
+// sweep (|n + t dn| - |n| - t n.dn/|n|): what swept slacks of B lose beside that. Written without cancellation.
+double slack_bend(const Plane& plane, const Vector4d& step, double t, double sweep) {
+    const Vector3d& n = plane.normal;
+    const Vector3d dn = step.head<3>();
+    const double length = n.norm(), along = n.dot(dn) / length;
+    const double across = std::max(0.0, dn.squaredNorm() - along * along);
+    return sweep * t * t * across / std::max((n + t * dn).norm() + length + t * along, 1e-300);
 }
 
 // Largest t with positive slacks and |n + t dn| <= 1, times kStepCap, at most 1.
@@ -159,9 +190,9 @@ Plane moved(const Plane& plane, const Vector4d& step, double t) {
 }
 
 // Slacks are carried along: recomputed from n and d they would lose max|x|/s digits again in every iteration.
-Slacks moved(const Slacks& s, const Slacks& ds, double t) {
+Slacks moved(const Slacks& s, const Slacks& ds, double t, double bend) {
     Slacks out;
-    for (size_t k = 0; k < 6; ++k) out[k] = s[k] + t * ds[k];
+    for (size_t k = 0; k < 6; ++k) out[k] = s[k] + t * ds[k] - (k < 3 ? 0.0 : bend);
     return out;
 }
 
@@ -169,21 +200,26 @@ Slacks moved(const Slacks& s, const Slacks& ds, double t) {
 
 Eigen::Vector3d pair_origin(const TrianglePair& x) { return x.rowwise().mean(); }
 
-double plane_energy(const TrianglePair& x, const Plane& plane) { return energy(plane, slacks(x, plane)); }
+double plane_energy(const TrianglePair& x, const Plane& plane, double sweep) {
+    return energy(plane, slacks(x, plane, sweep));
+}
 
-double plane_gap(const TrianglePair& x, const Plane& plane) {
-    const auto s = slacks(x, plane);
+double plane_gap(const TrianglePair& x, const Plane& plane, double sweep) {
+    const auto s = slacks(x, plane, sweep);
     return (std::min({s[0], s[1], s[2]}) + std::min({s[3], s[4], s[5]})) / plane.normal.norm();
 }
 
-PlaneDerivatives plane_derivatives(const TrianglePair& x, const Plane& plane) {
+PlaneDerivatives plane_derivatives(const TrianglePair& cores, const Plane& plane, double sweep) {
+    const TrianglePair x = surface_points(cores, plane.normal, sweep);
     const Vector3d& n = plane.normal;
     const double length = n.norm(), w = 1.0 / (1.0 - length), a = 12.0 * w * w / length;
     PlaneDerivatives out{Vector4d::Zero(), Matrix4d::Zero()};
     out.gradient.head<3>() = a * n;
     out.hessian.topLeftCorner<3, 3>() =
         a * Matrix3d::Identity() + (24.0 * w * w * w - a) / (length * length) * n * n.transpose();
-    const auto s = slacks(x, plane);
+    const auto s = slacks(cores, plane, sweep);
+    const double round = sweep_curvature(s, plane, sweep);
+    out.hessian.topLeftCorner<3, 3>() += round * (Matrix3d::Identity() - n * n.transpose() / (length * length));
     for (int k = 0; k < 6; ++k) {
         const double r = 1.0 / s[at(k)];
         const Vector4d y(x(0, k), x(1, k), x(2, k), 1.0);
@@ -193,37 +229,37 @@ PlaneDerivatives plane_derivatives(const TrianglePair& x, const Plane& plane) {
     return out;
 }
 
-double newton_decrement(const TrianglePair& x, const Plane& plane) {
-    const PlaneSystem system(x, plane, slacks(x, plane));
+double newton_decrement(const TrianglePair& x, const Plane& plane, double sweep) {
+    const PlaneSystem system(x, plane, slacks(x, plane, sweep), sweep);
     return system.decrement(system.newton_step());
 }
 
-PairSolution solve_pair(const TrianglePair& x, const Plane* warm, double tolerance) {
-    const double radius = largest_radius(x), touch = 0.5 * kTouchNoise * radius;
+PairSolution solve_pair(const TrianglePair& x, const Plane* warm, double tolerance, double sweep) {
+    const double radius = largest_radius(x) + sweep, touch = 0.5 * kTouchNoise * radius;
     PairSolution now;
-    if (warm != nullptr && is_feasible(x, *warm, touch)) {
+    if (warm != nullptr && is_feasible(x, *warm, sweep, touch)) {
         now.plane = *warm;
         now.cold = false;
     } else {
-        now = cold_start(x, touch);
+        now = cold_start(x, sweep, touch);
         if (!std::isfinite(now.value)) return now;
     }
-    Slacks s = slacks(x, now.plane);
+    Slacks s = slacks(x, now.plane, sweep);
     now.value = energy(now.plane, s);
     while (now.iterations < kMaxPairIterations) {
         ++now.iterations;
-        const PlaneSystem system(x, now.plane, s);
+        const PlaneSystem system(x, now.plane, s, sweep);
         const Vector4d step = system.newton_step();
         const double decrement = system.decrement(step);
         double squares = 0.0;
         for (const double slack : s) squares += 1.0 / (slack * slack);
         const double noise = kEnergyNoise * radius * squares;
         const bool done = decrement <= tolerance * now.value + noise;  // the step already computed is still taken
-        const Slacks ds = slack_change(x, step);
+        const Slacks ds = slack_change(x, now.plane, sweep, step);
         double t = capped_step(now.plane, s, step, ds);
         for (int halving = 0;; ++halving, t *= 0.5) {
             const Plane trial = moved(now.plane, step, t);
-            const Slacks trial_slacks = moved(s, ds, t);
+            const Slacks trial_slacks = moved(s, ds, t, slack_bend(now.plane, step, t, sweep));
             const double value = energy(trial, trial_slacks);
             if (done || value <= now.value - kArmijo * t * decrement + noise || halving == kMaxHalvings) {
                 if (std::isfinite(value)) now.plane = trial, now.value = value, s = trial_slacks;
@@ -235,16 +271,16 @@ PairSolution solve_pair(const TrianglePair& x, const Plane* warm, double toleran
     return now;
 }
 
-LeafDerivatives leaf_derivatives(const TrianglePair& x, const TrianglePair& arms, const Plane& plane) {
+LeafDerivatives leaf_derivatives(const TrianglePair& x, const TrianglePair& arms, const Plane& plane, double sweep) {
     const Vector3d& n = plane.normal;
     LeafDerivatives out;
-    out.value = plane_energy(x, plane);
+    out.value = plane_energy(x, plane, sweep);
     out.force.setZero();
     out.moment_a.setZero();
     out.moment_b.setZero();
     out.material.setZero();
     Eigen::Matrix<double, 6, 4> c6 = Eigen::Matrix<double, 6, 4>::Zero();
-    const auto s = slacks(x, plane);
+    const auto s = slacks(x, plane, sweep);
     for (int k = 0; k < 6; ++k) {
         const double r = 1.0 / s[at(k)], r2 = r * r, r3 = 2.0 * r2 * r;
         const Vector3d arm = arms.col(k);
@@ -262,7 +298,7 @@ LeafDerivatives leaf_derivatives(const TrianglePair& x, const TrianglePair& arms
         c6.topRows<3>() += c;
         for (int j = 0; j < 4; ++j) c6.col(j).tail<3>() += arm.cross(c.col(j));
     }
-    const PlaneSystem system(x, plane, s);
+    const PlaneSystem system(x, plane, s, sweep);
     Eigen::Matrix<double, 4, 6> solved;
     for (int j = 0; j < 6; ++j) solved.col(j) = system.solve(c6.row(j).transpose());
     out.material -= c6 * solved;
@@ -272,9 +308,9 @@ LeafDerivatives leaf_derivatives(const TrianglePair& x, const TrianglePair& arms
     return out;
 }
 
-Eigen::Matrix<double, 18, 1> pair_gradient(const TrianglePair& x, const Plane& plane) {
+Eigen::Matrix<double, 18, 1> pair_gradient(const TrianglePair& x, const Plane& plane, double sweep) {
     Eigen::Matrix<double, 18, 1> gradient;
-    const auto s = slacks(x, plane);
+    const auto s = slacks(x, plane, sweep);
     for (int k = 0; k < 6; ++k) {
         const double r = 1.0 / s[at(k)];
         gradient.segment<3>(3 * k) = -sigma(k) * r * r * plane.normal;
@@ -282,17 +318,18 @@ Eigen::Matrix<double, 18, 1> pair_gradient(const TrianglePair& x, const Plane& p
     return gradient;
 }
 
-Eigen::Matrix<double, 18, 18> pair_hessian(const TrianglePair& x, const Plane& plane) {
+Eigen::Matrix<double, 18, 18> pair_hessian(const TrianglePair& x, const Plane& plane, double sweep) {
+    const TrianglePair y = surface_points(x, plane.normal, sweep);
     const Vector3d& n = plane.normal;
     Eigen::Matrix<double, 18, 18> hessian = Eigen::Matrix<double, 18, 18>::Zero();
     Eigen::Matrix<double, 18, 4> c;
-    const auto s = slacks(x, plane);
+    const auto s = slacks(x, plane, sweep);
     for (int k = 0; k < 6; ++k) {
         const double r = 1.0 / s[at(k)], r2 = r * r, r3 = 2.0 * r2 * r;
         hessian.block<3, 3>(3 * k, 3 * k) = r3 * n * n.transpose();
-        c.block<3, 4>(3 * k, 0) << -sigma(k) * r2 * Matrix3d::Identity() + r3 * n * x.col(k).transpose(), r3 * n;
+        c.block<3, 4>(3 * k, 0) << -sigma(k) * r2 * Matrix3d::Identity() + r3 * n * y.col(k).transpose(), r3 * n;
     }
-    const PlaneSystem system(x, plane, s);
+    const PlaneSystem system(x, plane, s, sweep);
     Eigen::Matrix<double, 4, 18> solved;
     for (int j = 0; j < 18; ++j) solved.col(j) = system.solve(c.row(j).transpose());
     hessian -= c.lazyProduct(solved);

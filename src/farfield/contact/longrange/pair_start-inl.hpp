@@ -39,6 +39,8 @@ HWY_INLINE void offer_edges(Lane3<R> p, Lane3<R> u, R a, Lane3<R> q, Lane3<R> v,
     best.squared = select(better, squared, best.squared);
 }
 
+inline constexpr double kFlat = 1e-24;  ///< squared sine below which a face is an edge: those of capsules are
+
 /// Vertex p over the face (a, a + u, a + v) with m = u x v; `sign` is +1 if p belongs to A.
 template <class R>
 HWY_INLINE void offer_face(Lane3<R> p, Lane3<R> a, Lane3<R> u, Lane3<R> v, Lane3<R> m, R area, double sign,
@@ -47,8 +49,9 @@ HWY_INLINE void offer_face(Lane3<R> p, Lane3<R> a, Lane3<R> u, Lane3<R> v, Lane3
     const Lane3<R> r = p - a;
     const R height = dot(r, m), beta = dot(cross(r, v), m), gamma = dot(cross(u, r), m);
     const R squared = height * height / max(area, R::set(1e-300));
-    const auto better =
-        (zero <= beta) & (zero <= gamma) & (beta + gamma <= area) & (R::set(1e-300) < area) & (squared < best.squared);
+    const auto better = (zero <= beta) & (zero <= gamma) & (beta + gamma <= area) &
+                        (R::set(kFlat) * (dot(u, u) * dot(v, v)) < area) & (R::set(1e-300) < area) &
+                        (squared < best.squared);
     best.direction = select(better, (R::set(sign) * height) * m, best.direction);
     best.squared = select(better, squared, best.squared);
 }
@@ -92,6 +95,7 @@ HWY_INLINE void start_from(const Points<R>& p, Lane3<R> direction, Start<R>& out
     out.u = (R::set(1.0) / length) * direction;
     R h[6];
     for (size_t k = 0; k < 6; ++k) h[k] = dot(out.u, p.x[k]);
+    for (size_t k = 3; k < 6; ++k) h[k] = h[k] + p.sweep;
     const R low = min(min(h[0], h[1]), h[2]), high = max(max(h[3], h[4]), h[5]);
     const R middle = R::set(0.5) * (low + high);
     for (size_t k = 0; k < 6; ++k) out.height[k] = k < 3 ? h[k] - middle : middle - h[k];

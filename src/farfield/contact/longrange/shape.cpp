@@ -90,6 +90,7 @@ Shape make_shape(const TriangleMesh& mesh, double blend) {
     shape.blend = blend > 0.0 ? blend : automatic_blend(mesh);
     for (Eigen::Index v = 0; v < mesh.vertices.rows(); ++v) shape.vertices.emplace_back(mesh.vertices.row(v));
     for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) shape.triangles.emplace_back(mesh.triangles.row(t));
+    for (Eigen::Index t = 0; t < mesh.triangles.rows(); ++t) shape.radii.push_back(mesh.radius(t));
     shape.tree = build_triangle_tree(mesh);
     shape.vertex_tree = build_vertex_tree(mesh);
     const std::vector<double> areas = effective_areas(mesh);

@@ -42,6 +42,7 @@ struct alignas(64) ChildSpheres {
 struct Shape {
     std::vector<Eigen::Vector3d> vertices;
     std::vector<Eigen::Vector3i> triangles;
+    std::vector<double> radii;             ///< per triangle, of the ball that sweeps it
     SphereTree tree;                       ///< over triangles; empty without a mesh
     SphereTree vertex_tree;                ///< for half-spaces
     std::vector<NodeExtent> extents;       ///< per node of `tree`
