@@ -159,7 +159,11 @@ def _add_joint(mujoco: Any, body: Any, joint: ff.Joint, model: ff.Model, paramet
         new.pos = joint.anchor
         if joint.type != ff.JointType.Ball:
             new.axis, new.ref, new.springref = axis, joint.reference, joint.spring_reference
-        new.stiffness[0] = parameters.stiffness[dofs.start + k]
+        stiffness = float(parameters.stiffness[dofs.start + k])
+        if np.ndim(new.stiffness):  # newer versions have a polynomial
+            new.stiffness[0] = stiffness
+        else:
+            new.stiffness = stiffness
         limits = ranges[k]
         new.limited = mujoco.mjtLimited.mjLIMITED_TRUE if limits is not None else mujoco.mjtLimited.mjLIMITED_FALSE
         if limits is not None:
