@@ -58,6 +58,7 @@ PYTHON_RANKS = {
     "output": 0,
     "reading": 0,
     "reshape": 0,
+    "simd": 0,
     "stopping": 0,
     "threads": 0,
     "unknowns_check": 0,
