@@ -27,7 +27,7 @@ arches and card houses stand, boxes slide and hold where Coulomb says, chains st
 
 {summary}
 
-Times are CPU time of a step on one core of a busy machine, median and worst [ms]; `-`: contact by hulls cannot begin there. All rows are in
+Times are CPU time of a step on one core of a busy machine, median and worst [ms]; `-`: hulls would meet at the start, or fill a hole. All rows are in
 `docs/data/corpus_rigid.json`.
 
 {table}

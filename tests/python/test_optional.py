@@ -31,6 +31,7 @@ NEEDS = {
     "farfield.interop.gym": "gym",
     "farfield.interop.jax": "jax",
     "farfield.interop.torch": "torch",
+    "farfield.viewer.live": "viewer",
     "farfield.viewer.server": "viewer",
     "farfield.viewer.stage": "viewer",
 }

@@ -32,7 +32,7 @@ class Hard:
     velocity: dict[str, list[float]] = field(default_factory=dict)  #: free joint -> linear and angular velocity
     script: np.ndarray | None = None  #: places of kinematic bodies after every step, shape (steps, 7 kinematic)
     expect: Callable[[Seen], str | None] = lambda seen: None  #: what is wrong with a motion, or None
-    concave: bool = False  #: hulls of its bodies would meet at the start
+    concave: bool = False  #: hulls of its bodies would meet at the start, or fill a hole
 
     def model(self) -> ff.Model:
         return ff.build_model(self.scene)
@@ -211,7 +211,9 @@ def spike_in_hole() -> Hard:
     turn = turned([1, 0, 0], math.pi)
     add_free_mesh(scene, "spike", [0.01, -0.01, 0.7], pyramid(0.3, 0.6), turn=turn, friction=0.3)
     # sides of slope 2: where they are 0.15 m from the middle, the base is 0.3 m higher
-    return Hard(scene, 150, expect=lambda seen: near("height of the base", seen.place("spike")[2], 0.3, 0.02))
+    return Hard(
+        scene, 150, expect=lambda seen: near("height of the base", seen.place("spike")[2], 0.3, 0.02), concave=True
+    )
 
 
 def spike_in_crack() -> Hard:
