@@ -47,6 +47,11 @@ COMMANDS = (
         "farfield.commands.corpus",
         "robot files of others: does each load, start on a floor, run, and how fast",
     ),
+    (
+        "gallery",
+        "farfield.commands.gallery",
+        "well-known robots in small scenes with contact: stand, grasp, catch, land",
+    ),
     ("view", "farfield.commands.view", "replay a run in the browser, or as one self-contained file"),
     ("grains", "farfield.commands.grains", "two-dimensional grains of any shape: experiments, and their contact maps"),
     ("doctor", "farfield.commands.doctor", "say in ten lines what is installed and whether it works"),
