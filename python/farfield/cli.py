@@ -48,6 +48,11 @@ COMMANDS = (
         "many scenes at once: robot files of others, hard rigid scenes",
     ),
     ("scorecard", "farfield.commands.scorecard", "one page of what holds and what does not, from recorded results"),
+    (
+        "gallery",
+        "farfield.commands.gallery",
+        "well-known robots in small scenes with contact: stand, grasp, catch, land",
+    ),
     ("view", "farfield.commands.view", "replay a run in the browser, or as one self-contained file"),
     ("grains", "farfield.commands.grains", "two-dimensional grains of any shape: experiments, and their contact maps"),
     ("doctor", "farfield.commands.doctor", "say in ten lines what is installed and whether it works"),
