@@ -19,10 +19,13 @@ class DistanceDescent {
     DistanceDescent(const CollisionShape& a, const CollisionShape& b, const Pose& b_in_a, double fraction)
         : a_(a), b_(b), pose_(b_in_a), spread_(b_in_a.rotation.cwiseAbs()), fraction_(fraction) {}
 
+    /// Lower bound of the distance.
     double run() {
         visit(0, 0, bound(a_.root(), b_.root()));
         return std::min(upper_, pruned_);
     }
+    /// Of all pairs of triangles looked at, the nearest points.
+    [[nodiscard]] const NearestPoints& nearest() const { return nearest_; }
 
  private:
     [[nodiscard]] double bound(const Node& a, const Node& b) const {
@@ -42,7 +45,10 @@ class DistanceDescent {
             const auto& y = b_.triangle(b.triangle);
             const auto found =
                 triangle_triangle_distance(a_.triangle(a.triangle), {pose_ * y[0], pose_ * y[1], pose_ * y[2]});
-            upper_ = std::min(upper_, found.intersect ? 0.0 : std::sqrt(found.squared_distance));
+            const double distance = found.intersect ? 0.0 : std::sqrt(found.squared_distance);
+            if (distance >= upper_) return;
+            upper_ = distance;
+            nearest_ = {.on_a = found.on_a, .on_b = found.on_b, .distance = distance};
             return;
         }
         const bool split_a = b.right < 0 || (a.right >= 0 && a.radius >= b.radius);
@@ -63,6 +69,7 @@ class DistanceDescent {
     Eigen::Matrix3d spread_;
     double fraction_;
     double upper_ = std::numeric_limits<double>::infinity();
+    NearestPoints nearest_;
     double pruned_ = std::numeric_limits<double>::infinity();  ///< least bound of what was not looked into
 };
 
@@ -92,6 +99,12 @@ std::optional<Vector3d> find_crossing(const CollisionShape& a, const CollisionSh
 
 double distance_lower_bound(const CollisionShape& a, const CollisionShape& b, const Pose& b_in_a, double fraction) {
     return DistanceDescent(a, b, b_in_a, fraction).run();
+}
+
+NearestPoints nearest_points(const CollisionShape& a, const CollisionShape& b, const Pose& b_in_a) {
+    DistanceDescent descent(a, b, b_in_a, 1.0);
+    (void)descent.run();
+    return descent.nearest();
 }
 
 std::optional<Vector3d> crossing_point(const CollisionShape& a, const CollisionShape& b, const Pose& b_in_a) {
