@@ -138,5 +138,48 @@ TEST_CASE("barrier direction: the model is stationary at its end, for many pairs
     CHECK(bent > 30);
 }
 
+TEST_CASE("barrier direction: a wall stops what runs into it, and nothing else") {
+    const double mass = 3e4, room = 2e-3;
+    Bodies bodies(2);
+    VectorXd g = VectorXd::Zero(12), step;
+    g[2] = mass * 0.05, g[6] = -mass * 0.01;  // the first box falls by 0.05, the second slides by 0.01
+    double newton_slope = 0.0;
+    CHECK(bodies.step(g, mass * Eigen::MatrixXd::Identity(12, 12), newton_slope, step) == newton_slope);
+    CHECK(step[2] == doctest::Approx(-0.05));
+    const VectorXd free = step;
+    const auto wall = [&](double height, double energy) {  // body 1 may move down by this much, up by any
+        BarrierDirection::Barrier one{.a = 0, .b = 1, .energy = energy};
+        one.gradient.setZero();
+        one.gradient[2] = energy / height, one.gradient[8] = -energy / height;
+        return one;
+    };
+    double last = 1.0;
+    for (const double energy : {1e-1, 1e-2, 1e-3}) {
+        CAPTURE(energy);
+        static_cast<void>(bodies.step(g, mass * Eigen::MatrixXd::Identity(12, 12), newton_slope, step));
+        const double slope =
+            bodies.barriers.add_walls(*bodies.model, bodies.kinematics, bodies.at, {wall(room, energy)}, step);
+        CHECK(slope == doctest::Approx(g.dot(step)).epsilon(1e-9));
+        CHECK(slope < 0.0);
+        const double t = -step[2] / room;
+        REQUIRE(t > 0.0);
+        REQUIRE(t < 1.0);
+        CHECK(1.0 - t < last);  // the less energy, the nearer
+        last = 1.0 - t;
+        CHECK(mass * (0.05 + step[2]) == doctest::Approx(energy / room * barrier::excess_slope(t)).epsilon(1e-3));
+        CHECK(step[6] == doctest::Approx(free[6]).epsilon(1e-3));
+        // A second wall, nearer, joins the first.
+        static_cast<void>(
+            bodies.barriers.add_walls(*bodies.model, bodies.kinematics, bodies.at, {wall(0.1 * room, energy)}, step));
+        CHECK(bodies.barriers.barriers().size() == 2);
+        CHECK(-step[2] > 0.0);
+        CHECK(-step[2] < 0.1 * room);
+    }
+    // Away from a wall there is none.
+    static_cast<void>(bodies.step(-g, mass * Eigen::MatrixXd::Identity(12, 12), newton_slope, step));
+    static_cast<void>(bodies.barriers.add_walls(*bodies.model, bodies.kinematics, bodies.at, {wall(room, 1e-2)}, step));
+    CHECK((step + free).norm() < 1e-12 * free.norm());
+}
+
 }  // namespace
 }  // namespace farfield

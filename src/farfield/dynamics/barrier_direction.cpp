@@ -36,6 +36,10 @@ double barrier_energy(const contact::PairBlock::Vector12d& gradient, const conta
 
 }  // namespace
 
+double BarrierDirection::Barrier::closing(const std::vector<Vector6d>& twists) const {
+    return (gradient.head<6>().dot(twists[at(a)]) + gradient.tail<6>().dot(twists[at(b)])) / energy;
+}
+
 void BarrierDirection::choose(const contact::ContactLinearization& contact) {
     barriers_.clear();
     for (const contact::PairBlock& pair : contact.blocks) {
@@ -56,13 +60,13 @@ void BarrierDirection::choose(const contact::ContactLinearization& contact) {
 }
 
 void BarrierDirection::couple(const Model& model, const Kinematics& kinematics, StepLinearization& system) {
-    const std::size_t count = barriers_.size();
+    const std::size_t count = barriers_.size(), known = static_cast<std::size_t>(energies_.size());
     const auto size = static_cast<Eigen::Index>(count);
-    energies_.resize(size);
-    along_.resize(size);
-    coupling_.resize(size, size);
+    energies_.conservativeResize(size);
+    along_.conservativeResize(size);
+    coupling_.conservativeResize(size, size);
     if (responses_.size() < count) responses_.resize(count);
-    for (std::size_t j = 0; j < count; ++j) {
+    for (std::size_t j = known; j < count; ++j) {
         const Barrier& barrier = barriers_[j];
         wrenches_.assign(twists_.size(), Vector6d::Zero());
         wrenches_[at(barrier.a)] = barrier.gradient.head<6>();
@@ -77,33 +81,36 @@ void BarrierDirection::couple(const Model& model, const Kinematics& kinematics, 
         const auto column = static_cast<Eigen::Index>(j);
         for (std::size_t i = 0; i < count; ++i) {
             const Barrier& other = barriers_[i];
-            coupling_(static_cast<Eigen::Index>(i), column) =
+            const auto row = static_cast<Eigen::Index>(i);
+            coupling_(row, column) =
                 other.gradient.head<6>().dot(twists_[at(other.a)]) + other.gradient.tail<6>().dot(twists_[at(other.b)]);
+            if (i < known) coupling_(column, row) = coupling_(row, column);
         }
         energies_[column] = barrier.energy;
         along_[column] = barrier.along;
     }
 }
 
-using barrier::excess;
-using barrier::excess_curvature;
-using barrier::excess_slope;
-
 double BarrierDirection::value(double slope, const Point& x) const {
     double sum =
         (1.0 - 0.5 * x.alpha) * x.alpha * slope + (1.0 - x.alpha) * along_.dot(x.mu) + 0.5 * x.mu.dot(coupling_ * x.mu);
     for (Eigen::Index i = 0; i < x.t.size(); ++i) {
         if (!(x.t[i] < 1.0)) return std::numeric_limits<double>::infinity();
-        sum += energies_[i] * excess(x.t[i]);
+        sum += barriers_[static_cast<std::size_t>(i)].excess(x.t[i]);
     }
     return sum;
 }
 
 double BarrierDirection::direction(double slope, const Point& from, Point& way) const {
-    const Vector curvature = from.t.unaryExpr(&excess_curvature).cwiseQuotient(energies_);
+    Vector slopes(from.t.size()), curvature(from.t.size());
+    for (Eigen::Index i = 0; i < from.t.size(); ++i) {
+        const Barrier& barrier = barriers_[static_cast<std::size_t>(i)];
+        slopes[i] = barrier.slope(from.t[i]);
+        curvature[i] = barrier.curvature(from.t[i]);
+    }
     // H^-1 gradient = -rest D_0 + W nu, and Woodbury's formula adds the curvature of the barriers to H.
     const double rest = 1.0 - from.alpha;
-    const Vector nu = from.t.unaryExpr(&excess_slope) - from.mu;
+    const Vector nu = slopes - from.mu;
     Matrix system = curvature.asDiagonal() * coupling_;
     system.diagonal().array() += 1.0;
     const Vector seen = curvature.cwiseProduct(coupling_ * nu - rest * along_);
@@ -139,13 +146,34 @@ BarrierDirection::Point BarrierDirection::minimise(double slope) const {
 
 double BarrierDirection::bend(const Model& model, const Kinematics& kinematics, StepLinearization& system, double slope,
                               VectorXd& step) {
+    newton_step_ = step;
+    newton_slope_ = slope;
+    energies_.resize(0);  // nothing is coupled
     body_twists(model, kinematics, step, twists_);
     choose(system.contact);
     if (barriers_.empty()) return slope;
     couple(model, kinematics, system);
-    const Point found = minimise(slope);
-    const double bent = found.alpha * slope + along_.dot(found.mu);
-    if (!(bent < 0.0)) return slope;
+    return combine(step);
+}
+
+double BarrierDirection::add_walls(const Model& model, const Kinematics& kinematics, StepLinearization& system,
+                                   const std::vector<Barrier>& walls, VectorXd& step) {
+    body_twists(model, kinematics, newton_step_, twists_);
+    for (const Barrier& wall : walls) {
+        if (barriers_.size() == kMost + kWalls) break;
+        barriers_.push_back(wall);
+        barriers_.back().along = wall.energy * wall.closing(twists_);
+        barriers_.back().wall = true;
+    }
+    couple(model, kinematics, system);
+    return combine(step);
+}
+
+double BarrierDirection::combine(VectorXd& step) const {
+    step = newton_step_;
+    const Point found = minimise(newton_slope_);
+    const double bent = found.alpha * newton_slope_ + along_.dot(found.mu);
+    if (!(bent < 0.0)) return newton_slope_;
     step *= found.alpha;
     for (std::size_t i = 0; i < barriers_.size(); ++i) step -= found.mu[static_cast<Eigen::Index>(i)] * responses_[i];
     return bent;

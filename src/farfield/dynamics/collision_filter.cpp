@@ -6,7 +6,6 @@
 
 #include "farfield/base/error.hpp"
 #include "farfield/geometry/mesh_overlap.hpp"
-#include "farfield/geometry/shape_distance.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield {
@@ -275,6 +274,34 @@ double CollisionFilter::gap_lower_bound(int pair, const Poses& poses) const {
         if (!shapes_[a].empty()) gap = std::min(gap, height(half, poses[b], shapes_[a], frame_a));
     }
     return std::max(0.0, gap - kRounding * scale);
+}
+
+SweptDistance CollisionFilter::nearest(int pair, const Poses& poses) const {
+    const ContactPair& bodies = geometry().pairs[static_cast<std::size_t>(pair)];
+    const auto a = static_cast<std::size_t>(bodies.a), b = static_cast<std::size_t>(bodies.b);
+    const Pose frame_a = poses[a] * shapes_[a].frame(), frame_b = poses[b] * shapes_[b].frame();
+    SweptDistance found{.distance = std::numeric_limits<double>::infinity()};
+    if (!shapes_[a].empty() && !shapes_[b].empty()) {
+        found = nearest_points(shapes_[a], shapes_[b], relative(frame_a, frame_b));
+        found.on_a = frame_a * found.on_a;
+        found.on_b = frame_a * found.on_b;
+    }
+    const auto ground = [&](std::size_t plane, std::size_t body, const Pose& frame) {
+        if (shapes_[body].empty()) return;
+        for (const HalfSpace& half : geometry().bodies[plane].half_spaces) {
+            const double above = height(half, poses[plane], shapes_[body], frame);
+            if (above >= found.distance) continue;
+            int lowest = 0;
+            const Vector3d normal = poses[plane].rotation * half.normal;
+            const Vector3d down = -(frame.rotation.transpose() * normal);
+            (void)shapes_[body].hull().support(down, lowest);
+            const Vector3d point = frame * shapes_[body].hull().extreme(lowest, down), below = point - above * normal;
+            found = {.distance = above, .on_a = plane == a ? below : point, .on_b = plane == a ? point : below};
+        }
+    };
+    ground(a, b, frame_b);
+    ground(b, a, frame_a);
+    return found;
 }
 
 std::optional<Intersection> CollisionFilter::find_intersection(const Poses& poses) const {

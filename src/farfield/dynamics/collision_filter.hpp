@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "farfield/dynamics/pair_certifier.hpp"
+#include "farfield/geometry/shape_distance.hpp"
 
 namespace farfield {
 
@@ -82,6 +83,9 @@ class CollisionFilter {
 
     /// Lower bound of the gap of one contact pair, at least nine tenths of it; 0 when the surfaces touch.
     [[nodiscard]] double gap_lower_bound(int pair, const Poses& poses) const;
+
+    /// Two points of a contact pair that are nearest to each other; world.
+    [[nodiscard]] SweptDistance nearest(int pair, const Poses& poses) const;
 
     /// The first contact pair whose surfaces cross or touch; when there is none, the first of which one lies inside the other.
     [[nodiscard]] std::optional<Intersection> find_intersection(const Poses& poses) const;

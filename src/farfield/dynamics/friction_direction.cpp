@@ -31,11 +31,9 @@ double FrictionDirection::value(const Scene& scene, const VectorXd& step, double
     t_.resize(scene.barriers.size());
     for (std::size_t i = 0; i < t_.size(); ++i) {
         const BarrierDirection::Barrier& barrier = scene.barriers[i];
-        t_[i] = (barrier.gradient.head<6>().dot(twists_[at(barrier.a)]) +
-                 barrier.gradient.tail<6>().dot(twists_[at(barrier.b)])) /
-                barrier.energy;
+        t_[i] = barrier.closing(twists_);
         if (!(t_[i] < 1.0)) return std::numeric_limits<double>::infinity();
-        sum += barrier.energy * barrier::excess(t_[i]);
+        sum += barrier.excess(t_[i]);
     }
     poses_ = scene.kinematics.poses;
     for (std::size_t i = 1; i < poses_.size(); ++i) {
@@ -81,9 +79,8 @@ void FrictionDirection::differentiate(const Scene& scene) {
         const BarrierDirection::Barrier& barrier = scene.barriers[i];
         PairBlock& block = correction_.blocks[rubbing_.size() + i];
         block.a = barrier.a, block.b = barrier.b;
-        block.gradient = barrier::excess_slope(t_[i]) * barrier.gradient;
-        block.hessian =
-            barrier::excess_curvature(t_[i]) / barrier.energy * barrier.gradient * barrier.gradient.transpose();
+        block.gradient = barrier.slope(t_[i]) * barrier.gradient;
+        block.hessian = barrier.curvature(t_[i]) * barrier.gradient * barrier.gradient.transpose();
         add(block);
     }
     system_.gradient = scene.at.gradient + product_;
@@ -96,9 +93,7 @@ double FrictionDirection::room(const Scene& scene, const VectorXd& way) {
     double most = 1.0;
     for (std::size_t i = 0; i < t_.size(); ++i) {
         const BarrierDirection::Barrier& barrier = scene.barriers[i];
-        const double along = (barrier.gradient.head<6>().dot(twists_[at(barrier.a)]) +
-                              barrier.gradient.tail<6>().dot(twists_[at(barrier.b)])) /
-                             barrier.energy;
+        const double along = barrier.closing(twists_);
         if (along > 0.0) most = std::min(most, kFrictionToWall * (1.0 - t_[i]) / along);
     }
     return most;

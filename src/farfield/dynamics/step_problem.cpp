@@ -24,6 +24,8 @@ constexpr double kShortened =
 constexpr double kFar = 1.0;       // excess of the gradient above which friction is followed along a direction
 constexpr double kHeld = 0.5;      // a pair that leaves less than this of a step is slowed down alone
 constexpr int kSlowerRounds = 10;  // of slowing down
+constexpr double kFree = 0.8;      // of a direction: with this much of it free nothing is done about what is in the way
+constexpr int kWallRounds = 8;     // of looking for walls
 
 /// dt times the error of 1/(2 dt^2) |T - Y|^2_S by the rounding of T, at energies up to `energy`: |T - Y|_S |eps T|_S / dt^2, with
 /// |T - Y|_S <= dt sqrt(2 energy). It matters without gravity, where the energy itself is close to zero.
@@ -200,6 +202,11 @@ void StepProblem::project_contact() {
     add_contact_derivatives(context_->model, kinematics_, at_.contact, contact_scratch_, unused_gradient_, at_.hessian);
 }
 
+double StepProblem::follow_friction(const NewtonDirection& direction, double slope, VectorXd& step) {
+    if (!positive_ || direction.excess <= kFar) return slope;
+    return friction_.follow(context_->model, kinematics_, *contact_, at_, barriers_.barriers(), slope, step);
+}
+
 NewtonDirection StepProblem::direction(const VectorXd& q, VectorXd& step, StepReport& report) {
     if (!std::isfinite(at_.value) || !at_.gradient.allFinite()) {
         const bool touching = at_.value > 0.0 && contact_;
@@ -217,12 +224,12 @@ NewtonDirection StepProblem::direction(const VectorXd& q, VectorXd& step, StepRe
     if (contact_) out.noise += scales_.contact_noise(context_->model, kinematics_.poses, at_.contact.wrench);
     out.arrived = !remaining || script_done();
     report.residual = at_.residual();
-    bool positive = kept_ || at_.factor();
-    if (!positive) {
+    positive_ = kept_ || at_.factor();
+    if (!positive_) {
         project_contact();
         at_.reduce(reduction, remaining);
-        positive = at_.factor();
-        if (!positive) {
+        positive_ = at_.factor();
+        if (!positive_) {
             at_.factor_absolute(kEigenvalueFloor,
                                 smooth_diagonal_.cwiseMax(kUnitRounding * smooth_diagonal_.maxCoeff()));
         }
@@ -231,9 +238,7 @@ NewtonDirection StepProblem::direction(const VectorXd& q, VectorXd& step, StepRe
     out.slope = at_.newton_step(step);
     if (contact_ && out.arrived) {
         out.slope = barriers_.bend(context_->model, kinematics_, at_, out.slope, step);
-        if (positive && out.excess > kFar)
-            out.slope =
-                friction_.follow(context_->model, kinematics_, *contact_, at_, barriers_.barriers(), out.slope, step);
+        out.slope = follow_friction(out, out.slope, step);
     }
     if (!step.allFinite()) out.failure = StepStatus::NonFinite;
     return out;
@@ -252,6 +257,7 @@ FreeWay StepProblem::free_way(VectorXd& step, NewtonDirection& direction, StepRe
     CollisionFilter::Result way = context_->filter->max_step(kinematics_, step, gaps_, memory_->filter);
     report.shortest_step = std::min(report.shortest_step, way.alpha);
     FreeWay out{.whole = way.alpha == 1.0, .limiting_a = way.limiting_a, .limiting_b = way.limiting_b};
+    if (way.alpha < kFree && direction.arrived) avoid_walls(direction, step, way);
     if (way.alpha < kHeld) {
         slow_down_held(direction, step, way);
         direction.slope = at_.gradient.dot(step);
@@ -259,6 +265,30 @@ FreeWay StepProblem::free_way(VectorXd& step, NewtonDirection& direction, StepRe
     report.min_gap = std::min(report.min_gap, way.certified_gap);
     out.alpha = way.alpha < 1.0 ? kShortened * way.alpha : 1.0;
     return out;
+}
+
+/// Looks for a direction that what stands in the way has become a part of. Kept is the one that promises to fall most on its free way.
+void StepProblem::avoid_walls(NewtonDirection& direction, VectorXd& step, CollisionFilter::Result& way) {
+    const CollisionFilter& filter = *context_->filter;
+    const WallSearch::Start start{context_->model, context_->parameters, placed_q_,
+                                  kinematics_,     at_.contact,          context_->contact->pair_weights()};
+    around_ = step;
+    fractions_.resize(filter.pairs().size());
+    for (int round = 0; round < kWallRounds; ++round) {
+        (void)filter.max_step(kinematics_, around_, gaps_, memory_->filter, fractions_);
+        const std::vector<BarrierDirection::Barrier>& walls = walls_.find(start, filter, around_, fractions_, kFree);
+        if (walls.empty()) return;
+        const double bent = barriers_.add_walls(context_->model, kinematics_, at_, walls, around_);
+        const double slope = follow_friction(direction, bent, around_);
+        if (!around_.allFinite()) return;
+        const CollisionFilter::Result found = filter.max_step(kinematics_, around_, gaps_, memory_->filter);
+        if (slope * found.alpha < direction.slope * way.alpha) {
+            step = around_;
+            direction.slope = slope;
+            way = found;
+        }
+        if (found.alpha >= kFree) return;
+    }
 }
 
 /// Trees that ties hold together cannot be slowed down alone.

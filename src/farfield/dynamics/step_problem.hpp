@@ -20,6 +20,7 @@
 #include "farfield/dynamics/step_linearization.hpp"
 #include "farfield/dynamics/step_scales.hpp"
 #include "farfield/dynamics/step_types.hpp"
+#include "farfield/dynamics/wall_search.hpp"
 
 namespace farfield {
 
@@ -82,11 +83,14 @@ class StepProblem final : public NewtonProblem {
     void add_links(const contact::ContactLinearization& links, BlockMatrix* hessian);
     void add_links_vjp(std::size_t direction, StepProducts& products);
     void set_gravity_scale();
+    void avoid_walls(NewtonDirection& direction, Eigen::VectorXd& step, CollisionFilter::Result& way);
     void slow_down_held(const NewtonDirection& direction, Eigen::VectorXd& step, CollisionFilter::Result& way);
     void set_held_groups();
     void add_smooth_terms(const Eigen::VectorXd& q, BlockMatrix* hessian);
     void add_contact();
     void project_contact();
+    /// Slope of a step that barriers have bent to `slope`, friction followed.
+    double follow_friction(const NewtonDirection& direction, double slope, Eigen::VectorXd& step);
     void add_contact_vjp(std::span<Parameters> gradients);
     void pull_back(std::size_t direction, StepProducts& products, Parameters& gradient);
 
@@ -119,11 +123,13 @@ class StepProblem final : public NewtonProblem {
     ContactScratch contact_scratch_;
     BarrierDirection barriers_;
     FrictionDirection friction_;
+    WallSearch walls_;
+    bool positive_ = false;  ///< what is factored is the Hessian of at_
     Eigen::VectorXd unused_gradient_, remaining_, target_q_, difference_;
     std::vector<double> gaps_, fractions_;  ///< per contact pair
     std::vector<int> held_groups_;          ///< per body: the trees that move together, by one of their roots
     std::vector<double> speeds_;            ///< per group
-    Eigen::VectorXd slowed_;
+    Eigen::VectorXd slowed_, around_;
     ContactCounts counts_;
 
     std::vector<contact::Twists> twists_;  ///< per direction

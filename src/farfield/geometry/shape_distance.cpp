@@ -19,10 +19,13 @@ class DistanceDescent {
     DistanceDescent(const CollisionShape& a, const CollisionShape& b, const Pose& b_in_a, double fraction)
         : a_(a), b_(b), pose_(b_in_a), spread_(b_in_a.rotation.cwiseAbs()), fraction_(fraction) {}
 
+    /// Lower bound of the distance.
     double run() {
         visit(0, 0, bound(a_.root(), b_.root()));
         return std::min(upper_, pruned_);
     }
+    /// Of all pairs of triangles looked at, the nearest points.
+    [[nodiscard]] const SweptDistance& nearest() const { return nearest_; }
 
  private:
     [[nodiscard]] double bound(const Node& a, const Node& b) const {
@@ -42,7 +45,10 @@ class DistanceDescent {
             const auto& y = b_.triangle(b.triangle);
             const double ra = a_.radius(a.triangle), rb = b_.radius(b.triangle);
             const Triangle placed{pose_ * y[0], pose_ * y[1], pose_ * y[2]};
-            upper_ = std::min(upper_, swept_distance(a_.triangle(a.triangle), ra, placed, rb).distance);
+            const SweptDistance found = swept_distance(a_.triangle(a.triangle), ra, placed, rb);
+            if (found.distance >= upper_) return;
+            upper_ = found.distance;
+            nearest_ = found;
             return;
         }
         const bool split_a = b.right < 0 || (a.right >= 0 && a.radius >= b.radius);
@@ -63,6 +69,7 @@ class DistanceDescent {
     Eigen::Matrix3d spread_;
     double fraction_;
     double upper_ = std::numeric_limits<double>::infinity();
+    SweptDistance nearest_;
     double pruned_ = std::numeric_limits<double>::infinity();  ///< least bound of what was not looked into
 };
 
@@ -96,6 +103,12 @@ std::optional<Vector3d> find_crossing(const CollisionShape& a, const CollisionSh
 
 double distance_lower_bound(const CollisionShape& a, const CollisionShape& b, const Pose& b_in_a, double fraction) {
     return DistanceDescent(a, b, b_in_a, fraction).run();
+}
+
+SweptDistance nearest_points(const CollisionShape& a, const CollisionShape& b, const Pose& b_in_a) {
+    DistanceDescent descent(a, b, b_in_a, 1.0);
+    (void)descent.run();
+    return descent.nearest();
 }
 
 std::optional<Vector3d> crossing_point(const CollisionShape& a, const CollisionShape& b, const Pose& b_in_a) {
