@@ -114,10 +114,12 @@ MODELS = {
         ("barrier", "smooth", "non_prehensile"),
     ),
     "ipc": Row(
-        lambda: Subject(ff.Ipc(range=RANGE, weight_in_joules=1.0).evaluate, range=RANGE, kinds=MESHED), ("barrier", "non_prehensile")
+        lambda: Subject(ff.Ipc(range=RANGE, weight_in_joules=1.0).evaluate, range=RANGE, kinds=MESHED),
+        ("barrier", "non_prehensile"),
     ),
     "ipc-global": Row(
-        lambda: Subject(ff.IpcGlobal(weight_in_joules=1.0).evaluate, kinds=MESHED), ("barrier", "non_prehensile", "non_vanishing")
+        lambda: Subject(ff.IpcGlobal(weight_in_joules=1.0).evaluate, kinds=MESHED),
+        ("barrier", "non_prehensile", "non_vanishing"),
     ),
     "softmin": Row(_softmin, ("smooth", "non_prehensile")),
     "mujoco": Row(_mujoco, ("non_prehensile",)),
