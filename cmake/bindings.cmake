@@ -17,7 +17,7 @@ target_precompile_headers(_core PRIVATE ${FARFIELD_PRECOMPILED_HEADERS} <nanobin
                           <nanobind/eigen/dense.h> <nanobind/stl/function.h> <nanobind/stl/map.h> <nanobind/stl/shared_ptr.h>
                           <nanobind/stl/string.h> <nanobind/stl/vector.h>)
 if(FARFIELD_UNITY)
-    farfield_compile_together(_core 5 ${FARFIELD_BINDING_SOURCES})
+    farfield_compile_together(_core 10 ${FARFIELD_BINDING_SOURCES})
 endif()
 
 # Benchmarks print how the core was compiled beside every time.

@@ -29,7 +29,7 @@ from farfield.properties.measures import (
     one_sided,
     scan,
 )
-from farfield.properties.pairs import Pair, grounded, pair_model, placed, solids, triangles, unit
+from farfield.properties.pairs import MESHED, Pair, grounded, pair_model, placed, solids, triangles, unit
 
 __all__ = [
     "BLEND",
@@ -110,14 +110,16 @@ MODELS = {
         )
     ),
     "polyhedral": Row(
-        lambda: Subject(ff.Polyhedral(range=RANGE).evaluate, range=RANGE),
+        lambda: Subject(ff.Polyhedral(range=RANGE).evaluate, range=RANGE, kinds=MESHED),
         ("barrier", "smooth", "non_prehensile"),
     ),
     "ipc": Row(
-        lambda: Subject(ff.Ipc(range=RANGE, weight_in_joules=1.0).evaluate, range=RANGE), ("barrier", "non_prehensile")
+        lambda: Subject(ff.Ipc(range=RANGE, weight_in_joules=1.0).evaluate, range=RANGE, kinds=MESHED),
+        ("barrier", "non_prehensile"),
     ),
     "ipc-global": Row(
-        lambda: Subject(ff.IpcGlobal(weight_in_joules=1.0).evaluate), ("barrier", "non_prehensile", "non_vanishing")
+        lambda: Subject(ff.IpcGlobal(weight_in_joules=1.0).evaluate, kinds=MESHED),
+        ("barrier", "non_prehensile", "non_vanishing"),
     ),
     "softmin": Row(_softmin, ("smooth", "non_prehensile")),
     "mujoco": Row(_mujoco, ("non_prehensile",)),

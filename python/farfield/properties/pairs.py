@@ -11,6 +11,7 @@ import farfield as ff
 from farfield.gradcheck import moved_to_gap
 
 KINDS = ("box", "ellipsoid", "capsule")
+MESHED = ("box", "ellipsoid")  # what is a mesh for every model; capsules are round for some
 
 
 @dataclass
