@@ -87,7 +87,8 @@ int compare(const Experiment& e, Random& random) {
         const RowMatrix drive = normal_vector(random, e.controls.size())
                                     .normalized()
                                     .reshaped<Eigen::RowMajor>(e.controls.rows(), e.controls.cols());
-        check("controls", g.controls.cwiseProduct(drive).sum(), 1e-2,
+        // Small: a step that ends at the rounding of energies leaves a force of 5e-6 N, 4e-5 of the slope where two larger steps share it.
+        check("controls", g.controls.cwiseProduct(drive).sum(), 1.25e-3,
               [&](Experiment& x, double h) { x.controls += h * drive; });
     }
     check("masses", g.parameters.moments.cwiseProduct(e.parameters.moments).sum(), 1e-3,

@@ -249,7 +249,7 @@ TEST_CASE("piecewise step: a body held by the filter does not hold others") {
     StepProblem problem;
     problem.begin(context, now, {}, memory);
     problem.linearize(now.q);
-    NewtonDirection direction{.slope = -1.0};
+    NewtonDirection direction{.slope = -1.0, .arrived = false};  // of no system that was solved: nothing to bend
     VectorXd step = context.options.dt * now.v, asked = step;
     StepReport report;
     const FreeWay way = problem.free_way(step, direction, report);
@@ -288,7 +288,7 @@ TEST_CASE("piecewise step: what ties and joints hold together is slowed down tog
     StepProblem problem;
     problem.begin(context, now, {}, memory);
     problem.linearize(now.q);
-    NewtonDirection direction{.slope = -1.0};
+    NewtonDirection direction{.slope = -1.0, .arrived = false};  // of no system that was solved: nothing to bend
     VectorXd step = context.options.dt * now.v;
     const VectorXd asked = step;
     StepReport report;

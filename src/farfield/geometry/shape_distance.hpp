@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "farfield/geometry/collision_shape.hpp"
+#include "farfield/geometry/distance.hpp"
 
 namespace farfield {
 
