@@ -367,7 +367,7 @@ TEST_CASE("contact models: friction alone is the friction of the whole") {
             whole.linearize(second, expected);
             std::size_t k = 0;
             for (const contact::PairBlock& block : expected.blocks) {
-                if (!block.rubs) continue;
+                if (!block.has_friction) continue;
                 ++rubbing;
                 REQUIRE(k < alone.size());
                 const contact::PairBlock& part = alone[k++];

@@ -18,7 +18,7 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 /// Every body rubs against the world: phi = load sqrt(|p - p_0 + slip|^2 + eps), p where its origin is.
-class Rubbing final : public contact::ContactStep {
+class FrictionPair final : public contact::ContactStep {
  public:
     Poses start;
     std::vector<Vector3d> slips;
@@ -39,7 +39,7 @@ class Rubbing final : public contact::ContactStep {
             const double psi = std::sqrt(w.squaredNorm() + eps);
             const Matrix3d curvature = loads[k] / psi * (Matrix3d::Identity() - w * w.transpose() / (psi * psi));
             block.a = 0, block.b = static_cast<int>(k) + 1;
-            block.rubs = true;
+            block.has_friction = true;
             block.friction_energy = loads[k] * psi;
             block.friction_gradient.segment<3>(6) = loads[k] / psi * w;
             block.friction_hessian.block<3, 3>(6, 6) = curvature;
@@ -52,7 +52,7 @@ struct Sliding {
     std::shared_ptr<const Model> model;
     Kinematics kinematics;
     StepLinearization at;
-    Rubbing rubbing;
+    FrictionPair rubbing;
     FrictionDirection friction;
     std::vector<BarrierDirection::Barrier> barriers;
     double inertia = 1e4;

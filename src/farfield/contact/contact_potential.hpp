@@ -40,16 +40,18 @@ struct PairBlock {
     Vector12d gradient = Vector12d::Zero();                ///< of this pair's energy
     double gap = std::numeric_limits<double>::infinity();  ///< certified lower bound of the distance [m]
     /// The part of friction, when there is any; else it means nothing.
-    bool rubs = false;
+    bool has_friction = false;
     double friction_energy = 0.0;
     Vector12d friction_gradient = Vector12d::Zero();
     Matrix12d friction_hessian = Matrix12d::Zero();
 
     /// Without friction.
     [[nodiscard]] Vector12d normal_gradient() const {
-        return rubs ? Vector12d(gradient - friction_gradient) : gradient;
+        return has_friction ? Vector12d(gradient - friction_gradient) : gradient;
     }
-    [[nodiscard]] Matrix12d normal_hessian() const { return rubs ? Matrix12d(hessian - friction_hessian) : hessian; }
+    [[nodiscard]] Matrix12d normal_hessian() const {
+        return has_friction ? Matrix12d(hessian - friction_hessian) : hessian;
+    }
 };
 
 struct ContactLinearization {
@@ -91,7 +93,7 @@ class ContactStep {
     virtual void linearize(const Poses& poses, ContactLinearization& out) = 0;
 
     /// Friction alone, which asks for nothing but what was lagged: fills a, b and the part of friction of one block for every pair that
-    /// rubs. Afterwards `poses` are those last seen.
+    /// has_friction. Afterwards `poses` are those last seen.
     virtual void linearize_friction(const Poses& poses, std::vector<PairBlock>& out) = 0;
 
     /// Newton's method goes on from the poses last seen. From here on the Hessian of friction is a positive one that leads it to the

@@ -41,11 +41,11 @@ double FrictionDirection::value(const Scene& scene, const VectorXd& step, double
         poses_[i].rotation = exp_rotation(twists_[i].tail<3>()) * poses_[i].rotation;
     }
     scene.contact.linearize_friction(poses_, friction_);
-    FARFIELD_ASSERT(friction_.size() == rubbing_.size());
+    FARFIELD_ASSERT(friction_.size() == with_friction_.size());
     bent = 0.0;
-    for (std::size_t k = 0; k < rubbing_.size(); ++k) {
-        const PairBlock &start = *rubbing_[k].start, &now = friction_[k];
-        PairBlock::Vector12d& twist = rubbing_[k].twist;
+    for (std::size_t k = 0; k < with_friction_.size(); ++k) {
+        const PairBlock &start = *with_friction_[k].start, &now = friction_[k];
+        PairBlock::Vector12d& twist = with_friction_[k].twist;
         twist << twists_[at(start.a)], twists_[at(start.b)];
         const double parabola = start.friction_energy + start.friction_gradient.dot(twist) +
                                 0.5 * twist.dot(start.friction_hessian * twist);
@@ -57,27 +57,28 @@ double FrictionDirection::value(const Scene& scene, const VectorXd& step, double
 
 void FrictionDirection::differentiate(const Scene& scene) {
     correction_.wrench.assign(twists_.size(), Vector6d::Zero());
-    correction_.blocks.resize(rubbing_.size() + scene.barriers.size());
+    correction_.blocks.resize(with_friction_.size() + scene.barriers.size());
     const auto add = [&](PairBlock& block) {
         correction_.wrench[at(block.a)] += block.gradient.head<6>();
         correction_.wrench[at(block.b)] += block.gradient.tail<6>();
     };
-    for (std::size_t k = 0; k < rubbing_.size(); ++k) {
-        const PairBlock &start = *rubbing_[k].start, &now = friction_[k];
+    for (std::size_t k = 0; k < with_friction_.size(); ++k) {
+        const PairBlock &start = *with_friction_[k].start, &now = friction_[k];
         PairBlock& block = correction_.blocks[k];
         block.a = start.a, block.b = start.b;
-        block.gradient = now.friction_gradient - start.friction_gradient - start.friction_hessian * rubbing_[k].twist;
+        block.gradient =
+            now.friction_gradient - start.friction_gradient - start.friction_hessian * with_friction_[k].twist;
         for (const Eigen::Index w : {3, 9}) {  // the chart at the end of a turn is another than at its start
             const Eigen::Vector3d torque = now.friction_gradient.segment<3>(w);
             block.gradient.segment<3>(w) +=
-                left_jacobian(rubbing_[k].twist.segment<3>(w)).transpose() * torque - torque;
+                left_jacobian(with_friction_[k].twist.segment<3>(w)).transpose() * torque - torque;
         }
         block.hessian = now.friction_hessian - start.friction_hessian;
         add(block);
     }
     for (std::size_t i = 0; i < scene.barriers.size(); ++i) {
         const BarrierDirection::Barrier& barrier = scene.barriers[i];
-        PairBlock& block = correction_.blocks[rubbing_.size() + i];
+        PairBlock& block = correction_.blocks[with_friction_.size() + i];
         block.a = barrier.a, block.b = barrier.b;
         block.gradient = barrier.slope(t_[i]) * barrier.gradient;
         block.hessian = barrier.curvature(t_[i]) * barrier.gradient * barrier.gradient.transpose();
@@ -102,11 +103,11 @@ double FrictionDirection::room(const Scene& scene, const VectorXd& way) {
 double FrictionDirection::follow(const Model& model, const Kinematics& kinematics, contact::ContactStep& contact,
                                  StepLinearization& linearization,
                                  const std::vector<BarrierDirection::Barrier>& barriers, double slope, VectorXd& step) {
-    rubbing_.clear();
+    with_friction_.clear();
     for (const PairBlock& pair : linearization.contact.blocks) {
-        if (pair.rubs) rubbing_.push_back({.start = &pair});
+        if (pair.has_friction) with_friction_.push_back({.start = &pair});
     }
-    if (rubbing_.empty() || !(slope < 0.0)) return slope;
+    if (with_friction_.empty() || !(slope < 0.0)) return slope;
     const Scene scene{model, kinematics, contact, linearization, barriers};
     here_.setZero(step.size());
     way_ = step;

@@ -5,7 +5,7 @@
 /// Friction depends on nothing but what was lagged and where bodies are, so it can be looked at again without any geometry. With xi the
 /// twists of the bodies along D, phi the friction of a pair, f and F its derivatives at xi = 0 and x, t, e as in barrier_direction.hpp, D
 /// minimises
-///     m(D) = g.D + D.H.D/2 + sum over barriers of e x(t) + sum over pairs that rub of [phi(xi) - phi(0) - f.xi - xi.F.xi/2]
+///     m(D) = g.D + D.H.D/2 + sum over barriers of e x(t) + sum over pairs with friction of [phi(xi) - phi(0) - f.xi - xi.F.xi/2]
 /// by Newton's method: a body that would be carried over a wall of friction is stopped there within one direction.
 #include <Eigen/Dense>
 #include <vector>
@@ -27,7 +27,7 @@ class FrictionDirection {
                   Eigen::VectorXd& step);
 
  private:
-    struct Rubbing {
+    struct FrictionPair {
         const contact::PairBlock* start = nullptr;                                    ///< at D = 0
         contact::PairBlock::Vector12d twist = contact::PairBlock::Vector12d::Zero();  ///< xi
     };
@@ -49,7 +49,7 @@ class FrictionDirection {
     std::vector<Vector6d> twists_;  ///< per body
     Poses poses_;
     std::vector<contact::PairBlock> friction_;
-    std::vector<Rubbing> rubbing_;
+    std::vector<FrictionPair> with_friction_;
     std::vector<double> t_;  ///< per barrier
     Eigen::VectorXd here_, trial_, way_, product_;
     contact::ContactLinearization correction_;

@@ -145,8 +145,8 @@ double stable_contact_step(const Model& model, const Parameters& parameters, con
         const double w = std::sqrt(pair.stiffness * mobility + gravity / pair.sharing);
         const double z = gravity / (2.0 * pair.damping_speed * w);
         limit = std::min(limit, (rk4 ? kRealLimit : 2.0 * (std::sqrt(1.0 + z * z) - z)) / w);
-        const double rub = pair.friction * gravity / pair.slip_speed;
-        if (rub > 0.0) limit = std::min(limit, (rk4 ? kRealLimit : 2.0) / rub);
+        const double drag = pair.friction * gravity / pair.slip_speed;
+        if (drag > 0.0) limit = std::min(limit, (rk4 ? kRealLimit : 2.0) / drag);
     }
     return limit;
 }

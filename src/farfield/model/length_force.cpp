@@ -64,7 +64,7 @@ void for_each_length_drive(const Model& model, Use&& use) {
     }
 }
 
-bool rubs(const Model& model, const ScalarCoordinate& c) {
+bool has_dry_friction(const Model& model, const ScalarCoordinate& c) {
     return !model.dofs()[static_cast<std::size_t>(c.dof)].prescribed;
 }
 
@@ -87,7 +87,8 @@ void add_length_force(const Model& model, const Parameters& parameters, const Ga
     });
     for (const ScalarCoordinate& c : model.scalars()) {
         const double friction = parameters.joint_friction[c.dof];
-        if (friction != 0.0 && rubs(model, c)) tau[c.dof] -= friction * dry_friction(c.friction_speed, v[c.dof]).value;
+        if (friction != 0.0 && has_dry_friction(model, c))
+            tau[c.dof] -= friction * dry_friction(c.friction_speed, v[c.dof]).value;
     }
 }
 
@@ -110,10 +111,10 @@ void add_length_force_vjp(const Model& model, const Parameters& parameters, cons
         gradient.kd[index] += bar * drive.gains.by_kd * drive.slow_by;
     });
     for (const ScalarCoordinate& c : model.scalars()) {
-        if (!rubs(model, c)) continue;
-        const DryFriction rub = dry_friction(c.friction_speed, v[c.dof]);
-        v_bar[c.dof] -= lambda[c.dof] * parameters.joint_friction[c.dof] * rub.slope;
-        gradient.joint_friction[c.dof] -= lambda[c.dof] * rub.value;  // also where there is none yet
+        if (!has_dry_friction(model, c)) continue;
+        const DryFriction dry = dry_friction(c.friction_speed, v[c.dof]);
+        v_bar[c.dof] -= lambda[c.dof] * parameters.joint_friction[c.dof] * dry.slope;
+        gradient.joint_friction[c.dof] -= lambda[c.dof] * dry.value;  // also where there is none yet
     }
 }
 
@@ -129,7 +130,7 @@ void add_length_stiffness(const Model& model, const Parameters& parameters, cons
         }
     });
     for (const ScalarCoordinate& c : model.scalars()) {
-        if (rubs(model, c))
+        if (has_dry_friction(model, c))
             damping(c.dof, c.dof) += parameters.joint_friction[c.dof] * dry_friction(c.friction_speed, 0.0).slope;
     }
 }

@@ -125,7 +125,7 @@ TEST_CASE("friction ramp: the vjp of the lagged start is exact above, inside and
                 ContactLinearization there;
                 model.begin_step(moved(previous, twist), kDt, parameters, *other).linearize(now, there);
                 const contact::PairBlock& block = there.blocks[0];
-                if (!block.rubs) return 0.0;
+                if (!block.has_friction) return 0.0;
                 return twists[static_cast<std::size_t>(block.a)].dot(block.friction_gradient.head<6>()) +
                        twists[static_cast<std::size_t>(block.b)].dot(block.friction_gradient.tail<6>());
             };
@@ -149,7 +149,7 @@ TEST_CASE("friction ramp: a body swept through it feels no jump") {
         const auto memory = model.make_memory();
         ContactLinearization d;
         model.begin_step(previous, kDt, parameters, *memory).linearize(now, d);
-        return d.blocks[0].rubs ? d.blocks[0].friction_gradient : contact::PairBlock::Vector12d::Zero().eval();
+        return d.blocks[0].has_friction ? d.blocks[0].friction_gradient : contact::PairBlock::Vector12d::Zero().eval();
     };
     const auto largest_change = [&](int samples) {  // over the whole sweep, in steps of equal ratio
         double most = 0.0;

@@ -187,9 +187,10 @@ bool LongRange::pair_friction(int index, PairwiseMemory& step, PairBlock& block)
                           block.friction_hessian);
         block.friction_energy += weight * sum.energy;
     };
-    bool rubs = cache.mesh_friction.planes.size() > 0;
-    for (std::size_t k = 0; k < sides.size(); ++k) rubs = rubs || !cache.half_space_friction[k].points.empty();
-    if (!rubs) return false;
+    bool has_friction = cache.mesh_friction.planes.size() > 0;
+    for (std::size_t k = 0; k < sides.size(); ++k)
+        has_friction = has_friction || !cache.half_space_friction[k].points.empty();
+    if (!has_friction) return false;
     const PairView start = view(index, memory.previous, memory.start), now = view(index, memory.poses, memory.now);
     for (std::size_t k = 0; k < sides.size(); ++k) {
         LaggedHalfSpace& lagged = cache.half_space_friction[k];

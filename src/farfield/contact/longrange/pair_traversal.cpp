@@ -17,23 +17,23 @@ HWY_BEFORE_NAMESPACE();
 namespace farfield::contact::longrange::HWY_NAMESPACE {
 
 /// Places among the lanes of `found` that those of `bands` take, one after the other.
-struct PlaceTable {
-    uint8_t place[16][16][4];
+struct SlotTable {
+    uint8_t slot[16][16][4];
 };
-constexpr PlaceTable make_places() {
-    PlaceTable table{};
+constexpr SlotTable make_slots() {
+    SlotTable table{};
     for (unsigned found = 0; found < 16; ++found) {
         for (unsigned bands = 0; bands < 16; ++bands) {
             unsigned count = 0, rank = 0;
             for (unsigned lane = 0; lane < 4; ++lane) {
-                if ((found & bands) >> lane & 1u) table.place[found][bands][count++] = static_cast<uint8_t>(rank);
+                if ((found & bands) >> lane & 1u) table.slot[found][bands][count++] = static_cast<uint8_t>(rank);
                 rank += found >> lane & 1u;
             }
         }
     }
     return table;
 }
-inline constexpr PlaceTable kPlaces = make_places();
+inline constexpr SlotTable kSlots = make_slots();
 
 inline constexpr size_t kAhead = 6;  // node pairs between asking for the data and using it
 
@@ -56,7 +56,7 @@ struct Ends {
 };
 
 /// Tests the children of `count` node pairs against each other. Far ones are appended to work.far, the others become work.found, of which
-/// work.places tells the band nodes. Those out of a near pair's range are left out and only bound work.gap. Squares are compared; a distance within rounding of d1 or d2 may fall on either side, where
+/// work.slots tells the band nodes. Those out of a near pair's range are left out and only bound work.gap. Squares are compared; a distance within rounding of d1 or d2 may fall on either side, where
 /// the blend is flat.
 void test_level(const TraversalInput& input, size_t count, PairWork& work, LevelCounts& out) {
     const TraversalInput in = input;  // a copy of our own need not be read again after every store
@@ -64,7 +64,7 @@ void test_level(const TraversalInput& input, size_t count, PairWork& work, Level
     const double* weights = work.level.weight.data();
     const int* parents = work.level.parent.data();
     Ends far(work.far, out.far), found(work.found, 0);
-    int* places = work.places.data();
+    int* slots = work.slots.data();
     double* d1s = work.near.data();
     int num_found = 0;
     const Quad x = Quad::set(in.a.origin[0] - in.b.origin[0]), y = Quad::set(in.a.origin[1] - in.b.origin[1]),
@@ -99,20 +99,20 @@ void test_level(const TraversalInput& input, size_t count, PairWork& work, Level
         far.put(children_a, children_b, far_bits, weight, parent);
         found.put(children_a, children_b, near, weight, parent);
         store_packed(d1, blended, d1s);
-        for (size_t lane = 0; lane < 4; ++lane) places[lane] = num_found + kPlaces.place[near][blended][lane];
+        for (size_t lane = 0; lane < 4; ++lane) slots[lane] = num_found + kSlots.slot[near][blended][lane];
         num_found += __builtin_popcount(near);
-        places += __builtin_popcount(blended), d1s += __builtin_popcount(blended);
+        slots += __builtin_popcount(blended), d1s += __builtin_popcount(blended);
     }
     out.far = static_cast<size_t>(far.nodes - work.far.nodes.data());
     out.found = static_cast<size_t>(num_found);
-    out.bands = static_cast<size_t>(places - work.places.data());
+    out.bands = static_cast<size_t>(slots - work.slots.data());
     if (!in.form.near()) return;
     double lanes[4];
     gap.store(lanes);
     for (const double one_gap : lanes) work.gap = one_gap < work.gap ? one_gap : work.gap;
 }
 
-/// Weights the `count` band nodes of work.found at work.places, padded to a multiple of four, and with kDerivatives records them in work.bands from
+/// Weights the `count` band nodes of work.found at work.slots, padded to a multiple of four, and with kDerivatives records them in work.bands from
 /// `first` on. Returns the sum of their centred parts.
 template <bool kDerivatives>
 HWY_INLINE double enter_bands(const TraversalInput& input, size_t count, size_t first, PairWork& work) {
@@ -122,14 +122,14 @@ HWY_INLINE double enter_bands(const TraversalInput& input, size_t count, size_t 
     for (size_t f = 0; f < BandTable::kNumFields; ++f) {
         fields[f] = kDerivatives ? work.bands.field(static_cast<BandTable::Field>(f)) + first : nullptr;
     }
-    const int* places = work.places.data();
+    const int* slots = work.slots.data();
     double* found_weight = work.found.weight.data();
     int *found_parent = work.found.parent.data(), *band_parent = work.bands.parent() + first;
     const uint64_t* found_nodes = work.found.nodes.data();
     const double* near = work.near.data();
     BandTable::SumRow* rows = work.bands.sums() + first;
     for (size_t k = 0; k < count; k += 4) {
-        const int at[4] = {places[k], places[k + 1], places[k + 2], places[k + 3]};
+        const int at[4] = {slots[k], slots[k + 1], slots[k + 2], slots[k + 3]};
         const uint64_t nodes[4] = {found_nodes[at[0]], found_nodes[at[1]], found_nodes[at[2]], found_nodes[at[3]]};
         FourPairs f;
         FourCentred c;
@@ -288,15 +288,15 @@ void traverse(const Shape& a, const RotatedShape& rotated_a, const Shape& b, con
     for (int level = 0; count > 0; ++level) {
         work.far.grow(counts.far + 4 * count + 4);
         work.found.grow(4 * count + 4);
-        work.places.resize(std::max(work.places.size(), 4 * count + 4));
-        work.near.resize(work.places.size());
+        work.slots.resize(std::max(work.slots.size(), 4 * count + 4));
+        work.near.resize(work.slots.size());
         HWY_DYNAMIC_DISPATCH(test_level)(in, count, work, counts);
         if (counts.bands > 0) {
             // Padding: a weightless node pair that nobody reads afterwards.
-            work.found.nodes[counts.found] = work.found.nodes[static_cast<std::size_t>(work.places[0])];
+            work.found.nodes[counts.found] = work.found.nodes[static_cast<std::size_t>(work.slots[0])];
             work.found.weight[counts.found] = 0.0;
             for (std::size_t k = counts.bands; k % 4 != 0; ++k) {
-                work.places[k] = static_cast<int>(counts.found);
+                work.slots[k] = static_cast<int>(counts.found);
                 work.near[k] = work.near[0];
             }
             if (wanted == Wanted::Values) {

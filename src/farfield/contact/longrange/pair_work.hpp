@@ -151,7 +151,7 @@ struct PairWork {
 
     // Scratch of the recursion
     NodePairs level, found, far;
-    std::vector<int> places;   ///< of the band nodes in `found`
+    std::vector<int> slots;    ///< of the band nodes in `found`
     std::vector<double> near;  ///< d1 of the same
     std::vector<int> warm;     ///< per leaf: its plane in the table, -1 = none
 

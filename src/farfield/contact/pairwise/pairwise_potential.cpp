@@ -202,17 +202,17 @@ void PairwiseMemory::linearize(const Poses& now, ContactLinearization& out) {
         block.gap = kInfinity;
         PairResult& result = results_[at(pair)] = {};
         model_.pair_linearize(pair, *this, result, block);
-        block.rubs = false;
+        block.has_friction = false;
         if (!result.finite) return;
         add_friction(pair, block);
-        if (!block.rubs) return;
+        if (!block.has_friction) return;
         block.hessian += block.friction_hessian;
         result.gradient += block.friction_gradient;
         result.friction = block.friction_energy;
         result.energy += block.friction_energy;
     });
     if (multiplier == Multiplier::Extrapolated) multiplier = Multiplier::Kept;
-    rubbing_.clear();
+    with_friction_.clear();
     out.energy = out.friction_energy = 0.0;
     out.wrench.assign(model_.num_bodies(), Vector6d::Zero());
     model_.find_far_gaps(*this);
@@ -231,7 +231,7 @@ void PairwiseMemory::linearize(const Poses& now, ContactLinearization& out) {
         out.wrench[at(block.a)] += result.gradient.head<6>();
         out.wrench[at(block.b)] += result.gradient.tail<6>();
         out.gaps[at(active[slot])] = block.gap;
-        if (block.rubs) rubbing_.push_back(active[slot]);
+        if (block.has_friction) with_friction_.push_back(active[slot]);
         if (result.energy == 0.0) continue;  // near, but out of range
         if (kept != slot) out.blocks[kept] = block;
         ++kept;
@@ -241,20 +241,20 @@ void PairwiseMemory::linearize(const Poses& now, ContactLinearization& out) {
 }
 
 void PairwiseMemory::add_friction(int pair, PairBlock& block) {
-    block.rubs = false;
+    block.has_friction = false;
     if (coefficients[at(pair)] == 0.0) return;
     block.friction_energy = 0.0;
     block.friction_gradient.setZero();
     block.friction_hessian.setZero();
-    block.rubs = model_.pair_friction(pair, *this, block);
+    block.has_friction = model_.pair_friction(pair, *this, block);
 }
 
 void PairwiseMemory::linearize_friction(const Poses& now, std::vector<PairBlock>& out) {
     model_.check(now);
     linearized_ = false;
     poses = now;
-    out.resize(rubbing_.size());
-    for_each(rubbing_, [&](int slot, int pair) {
+    out.resize(with_friction_.size());
+    for_each(with_friction_, [&](int slot, int pair) {
         PairBlock& block = out[at(slot)];
         block.a = model_.pair(pair).a;
         block.b = model_.pair(pair).b;

@@ -84,7 +84,7 @@ class PairwiseMemory : public ContactMemory, public ContactStep {
     Eigen::VectorXd friction_;  ///< per body
     bool linearized_ = false;
     std::vector<PairResult> results_;
-    std::vector<int> rubbing_;           ///< pairs with friction when last linearised
+    std::vector<int> with_friction_;     ///< pairs with friction when last linearised
     std::vector<PairAdjoint> adjoints_;  ///< per pair, direction by direction
 };
 
@@ -154,7 +154,7 @@ class PairwisePotential : public ContactPotential {
     /// Without friction. Fills `hessian` and `gap` of the block, which start at zero and infinity.
     virtual void pair_linearize(int pair, PairwiseMemory& memory, PairResult& result, PairBlock& block) const = 0;
     /// Adds lagged friction at memory.poses to that of the block, which starts at zero: the coefficient, not zero, and the weight
-    /// included. It may look at nothing but poses and what was lagged. False when the pair does not rub.
+    /// included. It may look at nothing but poses and what was lagged. False when the pair has no friction.
     virtual bool pair_friction(int pair, PairwiseMemory& memory, PairBlock& block) const = 0;
     /// Adds to memory.adjoint(pair, k) for every direction k. Only for pairs active when last linearised.
     virtual void pair_vjp(int pair, std::span<const Twists> directions, PairwiseMemory& memory) const = 0;

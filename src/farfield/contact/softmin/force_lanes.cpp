@@ -152,13 +152,13 @@ void sum_backward(const SideView<const SideWork>& side, const double* motion, do
         Real z[3];
         cross(e, f.y, z);
         for (int i = 0; i < 3; ++i) z[i] = z[i] + d[i];
-        const Real along = dot(f.a, z), slip_z = dot(f.slip, z), rub = f.weight * f.normal * f.inverse;
+        const Real along = dot(f.a, z), slip_z = dot(f.slip, z), friction_force = f.weight * f.normal * f.inverse;
         const Real push = f.weight * f.normal;
         // d(F . z) = (c D'/v_d) (a . z) d(n . v) + normal z . dn - mu normal/s (z - slip (slip . z)/s^2) . dslip + ...
         const Real steep = f.weight * f.c * f.d.slope * along * Real::set(1.0 / numbers.damping_speed);
         const Real fold = slip_z * f.inverse * f.inverse;
         Real slip_bar[3];
-        for (int i = 0; i < 3; ++i) slip_bar[i] = zero - mu * rub * fnma(f.slip[i], fold, z[i]);
+        for (int i = 0; i < 3; ++i) slip_bar[i] = zero - mu * friction_force * fnma(f.slip[i], fold, z[i]);
         const Real through = steep - dot(f.n, slip_bar);  // dslip = dv - n d(n . v) - (n . v) dn
         Real v_bar[3], n_bar[3], y_bar[3], spun[3], force[3];
         for (int i = 0; i < 3; ++i) {
@@ -189,7 +189,7 @@ void sum_backward(const SideView<const SideWork>& side, const double* motion, do
             sums[6 + i] = sums[6 + i] + v_bar[i];
             sums[9 + i] = sums[9 + i] + spun[i];
         }
-        sums[12] = fnma(rub, slip_z, sums[12]);
+        sums[12] = fnma(friction_force, slip_z, sums[12]);
     });
     for (int k = 0; k < 13; ++k) out[k] = total(sums[k]);
 }

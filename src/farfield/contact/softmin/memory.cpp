@@ -220,14 +220,14 @@ void SoftminMemory::linearize(std::size_t index, const Poses& poses, const Twist
         const SideFrame frame(pair, pair.sides[s], poses, twists);
         const Vector6d velocity = frame.relative_velocity();
         Eigen::Matrix<double, 6, 6> by_motion, by_velocity;
-        Vector6d rubs;
+        Vector6d friction_wrench;
         for (int k = 0; k < 6; ++k) {  // the power of a unit motion is one entry of the wrench
             SideBars bars;
             sum_bars(work.sides[s], pair.sides[s].queries->radius, numbers, velocity, Vector6d::Unit(k), 0.0, cut,
                      bars);
             by_motion.row(k) = bars.by_motion.transpose() / work.weight;
             by_velocity.row(k) = bars.by_velocity.transpose() / work.weight;
-            rubs[k] = bars.by_friction / work.weight;
+            friction_wrench[k] = bars.by_friction / work.weight;
         }
         const Rows relative = frame.relative();
         const Rows moved = by_motion * relative + by_velocity * frame.velocity_by_pose(), sped = by_velocity * relative;
@@ -235,7 +235,7 @@ void SoftminMemory::linearize(std::size_t index, const Poses& poses, const Twist
         block.by_twist += frame.on_bodies(sped);
         frame.add_frame_terms(work.sums[s].wrench / work.weight, block.by_pose);
         slope += relative.transpose() * (sum_slopes(work.sides[s], cut) / work.weight);
-        by_friction += frame.on_bodies(rubs);
+        by_friction += frame.on_bodies(friction_wrench);
     }
     block.by_pose += work.wrench * (slope / numbers.sharing).transpose();
     block.wrench = work.wrench;
