@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "farfield/base/random.hpp"
+#include "farfield/geometry/distance.hpp"
 #include "support/contact_rollouts.hpp"
 
 namespace farfield {

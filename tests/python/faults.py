@@ -45,7 +45,7 @@ GRAINS = (
     "--grains",
     "40",
     "--seconds",
-    "3",
+    "0.6",
     "--settle",
     "0.1",
     "--no-pictures",

@@ -6,6 +6,7 @@
 
 #include "farfield/base/error.hpp"
 #include "farfield/geometry/mesh_overlap.hpp"
+#include "farfield/geometry/shape_distance.hpp"
 #include "farfield/math/rotation.hpp"
 
 namespace farfield {

@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "farfield/dynamics/pair_certifier.hpp"
-#include "farfield/geometry/shape_distance.hpp"
 
 namespace farfield {
+
+struct SweptDistance;
 
 /// Throws unless 0 < keep < 1, 0 < tolerance < 1, curvature_scale >= 0.
 void validate(const FilterOptions& options);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "farfield/base/index.hpp"
+#include "farfield/geometry/distance.hpp"
 
 namespace farfield {
 namespace {
