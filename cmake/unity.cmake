@@ -4,6 +4,10 @@
 # instruction set stands alone. The debug preset compiles every file alone.
 function(farfield_compile_together target files_at_once)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # Inlining is rationed by file: with the usual ration a step takes 3 % longer than with every file alone.
+        target_compile_options(${target} PRIVATE --param=inline-unit-growth=400 --param=large-unit-insns=100000)
+    endif()
     set(last "")
     foreach(source IN LISTS ARGN)
         file(STRINGS ${source} for_every_target REGEX "HWY_TARGET_INCLUDE" LIMIT_COUNT 1)
