@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from farfield.commands.arguments import (
@@ -14,6 +13,7 @@ from farfield.commands.arguments import (
     positive_float,
     positive_int,
 )
+from farfield.commands.corpus_rows import collect
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,6 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from farfield.experiments import corpus
     from farfield.experiments.runs import RunDir
-    from farfield.output import dump_json
 
     plan = corpus.Plan(
         steps=args.steps,
@@ -67,22 +66,14 @@ def run(args: argparse.Namespace) -> int:
     if not files:
         raise ValueError(f"no robot files found, expected some in a folder or in {', '.join(corpus.PACKAGES)}")
     folder = RunDir.create("corpus", options={**plan.options(), "files": len(files)}, path=args.out)
-    rows = []
-    for path in files:
-        row = corpus.run_apart(plan, path)
-        rows.append(row)
-        folder.append_metrics(row)
-        if not args.quiet:
-            print(as_line(row), file=sys.stderr, flush=True)
-    summary = {"options": plan.options(), **corpus.summarize(rows)}
-    folder.write_json("corpus.json", summary)
-    if args.json:
-        print(dump_json({**summary, "rows": rows}))
-    if not args.quiet:
-        for key, value in summary.items():
-            if key != "options":
-                print(f"{key.replace('_', ' '):>24}: {value}", file=sys.stderr)
-        print(f"rows and corpus.json: {folder.path}", file=sys.stderr)
+    summary = collect(
+        folder,
+        (corpus.run_apart(plan, path) for path in files),
+        args,
+        options=plan.options(),
+        as_line=as_line,
+        summarize=corpus.summarize,
+    )
     return 0 if summary["ran"] == summary["files"] else 1
 
 

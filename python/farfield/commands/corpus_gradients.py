@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from farfield.commands.arguments import add_contact_argument, add_output_arguments
+from farfield.commands.corpus_rows import collect
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from farfield.experiments import gradient_corpus
     from farfield.experiments.runs import RunDir
-    from farfield.output import dump_json
 
     if args.seed < 0:
         raise ValueError(f"--seed {args.seed}, expected a whole number >= 0")
@@ -32,21 +31,14 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(names))
         return 0
     folder = RunDir.create("corpus-gradients", options={**plan.options(), "scenes": names}, path=args.out)
-    rows = []
-    for row in gradient_corpus.run(plan, names):
-        rows.append(row)
-        folder.append_metrics(row)
-        if not args.quiet:
-            print(as_line(row), file=sys.stderr, flush=True)
-    summary = {"options": plan.options(), **gradient_corpus.summarize(rows)}
-    folder.write_json("corpus.json", {**summary, "rows": rows})
-    if args.json:
-        print(dump_json({**summary, "rows": rows}))
-    if not args.quiet:
-        for key, value in summary.items():
-            if key != "options":
-                print(f"{key.replace('_', ' '):>24}: {value}", file=sys.stderr)
-        print(f"rows and corpus.json: {folder.path}", file=sys.stderr)
+    summary = collect(
+        folder,
+        gradient_corpus.run(plan, names),
+        args,
+        options=plan.options(),
+        as_line=as_line,
+        summarize=gradient_corpus.summarize,
+    )
     return 0 if summary["passed"] == summary["scenes"] else 1
 
 

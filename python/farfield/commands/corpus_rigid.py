@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from farfield.commands.arguments import (
     add_contact_argument,
@@ -12,6 +11,7 @@ from farfield.commands.arguments import (
     positive_float,
     up_to,
 )
+from farfield.commands.corpus_rows import collect
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from farfield.experiments import rigid_corpus
     from farfield.experiments.runs import RunDir
-    from farfield.output import dump_json
 
     plan = rigid_corpus.Plan(contact=args.contact, jitter=args.jitter, seconds=args.seconds)
     names = rigid_corpus.find(args.only)
@@ -48,21 +47,14 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(names))
         return 0
     folder = RunDir.create("corpus-rigid", options={**plan.options(), "scenes": names}, path=args.out)
-    rows = []
-    for row in rigid_corpus.run(plan, names):
-        rows.append(row)
-        folder.append_metrics(row)
-        if not args.quiet:
-            print(as_line(row), file=sys.stderr, flush=True)
-    summary = {"options": plan.options(), **rigid_corpus.summarize(rows)}
-    folder.write_json("corpus.json", {**summary, "rows": rows})
-    if args.json:
-        print(dump_json({**summary, "rows": rows}))
-    if not args.quiet:
-        for key, value in summary.items():
-            if key != "options":
-                print(f"{key.replace('_', ' '):>24}: {value}", file=sys.stderr)
-        print(f"rows and corpus.json: {folder.path}", file=sys.stderr)
+    summary = collect(
+        folder,
+        rigid_corpus.run(plan, names),
+        args,
+        options=plan.options(),
+        as_line=as_line,
+        summarize=rigid_corpus.summarize,
+    )
     return 0 if summary["passed"] == summary["runs"] else 1
 
 

@@ -14,13 +14,12 @@ import numpy as np
 import farfield as ff
 from farfield.optional import needs
 from farfield.viewer.recording import FORCES, record
-from farfield.viewer.server import add_shape_switch
+from farfield.viewer.server import RATE, add_shape_switch, play
 from farfield.viewer.stage import Stage, quiet_server
 
 with needs("viewer"):
     import viser
 
-RATE = 30.0  # pictures per second
 SPRING = 2.0  # oscillations of a dragged body about its handle per second, damped so that there are none
 SLIDER = (-1.0, 1.0)  # of a control whose range is not known
 NEAREST = 5  # pairs whose gaps are listed
@@ -198,10 +197,4 @@ def serve_live(
     with open_live(simulation, control, port=port, host=host, title=title) as (live, address):
         if announce is not None:
             announce(address)
-        with contextlib.suppress(KeyboardInterrupt):
-            last = time.monotonic()
-            while True:
-                time.sleep(1.0 / RATE)
-                now = time.monotonic()
-                live.advance(now - last)
-                last = now
+        play(live.advance)

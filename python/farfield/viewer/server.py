@@ -156,10 +156,15 @@ def serve(
     ):
         if announce is not None:
             announce(address)
-        with contextlib.suppress(KeyboardInterrupt):
-            last = time.monotonic()
-            while True:
-                time.sleep(1.0 / RATE)
-                now = time.monotonic()
-                player.advance(now - last)
-                last = now
+        play(player.advance)
+
+
+def play(advance: Callable[[float], None]) -> None:
+    """Calls advance(seconds since the last call) at the rate of drawing until Ctrl-C."""
+    with contextlib.suppress(KeyboardInterrupt):
+        last = time.monotonic()
+        while True:
+            time.sleep(1.0 / RATE)
+            now = time.monotonic()
+            advance(now - last)
+            last = now
